@@ -1,0 +1,5 @@
+"""The commands of this room."""
+
+import click
+
+commands: list[click.Command] = []

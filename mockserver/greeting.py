@@ -1,0 +1,57 @@
+"""What `serve` prints for people: where to point which client, and a request to paste."""
+
+import shlex
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from .scenario import Deployment
+
+_TRUSS_PORT = ":8000"
+
+
+def greeting(url: str, path: str | None, deployments: Mapping[str, Deployment], *, key_set: bool) -> str:
+    """The text that follows the first line.
+
+    Args:
+        url: Where the server answers, without a slash at the end.
+        path: The path that takes a POST for metrics, with its parameter in braces; None if the spec has none.
+        deployments: What is served, by id.
+        key_set: Whether a certain key is required. The text names its variable, never its value.
+    """
+    key = '"$LOOPSMOCK_API_KEY"' if key_set else '"loopsmock"'
+    clients = [
+        ("baseten (Python)", f'ManagementClient(api_key=…, base_url_override="{url}")'),
+        ("baseten-go", f'ManagementClientOptions{{BaseURL: "{url}"}}'),
+        ("baseten CLI", f"BASETEN_MANAGEMENT_API_URL_OVERRIDE={url}"),
+        ("baseten-loops", f"LOOPS_BASE_URL={url}"),
+        ("openapi-fetch", f'createClient({{ baseUrl: "{url}" }})'),
+        ("truss", _truss(url)),
+    ]
+    lines = ["", f"API key: {key}, as Bearer or Api-Key.", "", "Point a client here:"]
+    lines += [f"  {name:<18}{how}" for name, how in clients]
+    lines += ["", "Deployments:"]
+    lines += [f"  {id_:<18}{_size(deployment)}  {deployment.scenario.shows}" for id_, deployment in deployments.items()]
+    if path and deployments:
+        lines += ["", "Try it:", f"  {_curl(url, path, next(iter(deployments)), key_set=key_set)}"]
+    lines += ["", "Ctrl-C stops it.", ""]
+    return "\n".join(lines)
+
+
+def _size(deployment: Deployment) -> str:
+    kind = deployment.scenario.instance_type
+    return f"{f'{deployment.scenario.nodes} × {kind.gpu_count} {kind.gpu_type}':<12}"
+
+
+def _truss(url: str) -> str:
+    # Truss knows this one local address and takes production for every other, without a word.
+    if url.endswith(_TRUSS_PORT):
+        return "remote_url = http://localhost:8000, exactly so: any other goes to production"
+    return "works with --port 8000 only: any other remote_url goes to production"
+
+
+def _curl(url: str, path: str, deployment_id: str, *, key_set: bool) -> str:
+    """One line for a POSIX shell; the shell fills the key in."""
+    before, _, after = path.partition("{")
+    target = url + before + quote(deployment_id, safe="") + after.partition("}")[2]
+    header = '"Authorization: Bearer $LOOPSMOCK_API_KEY"' if key_set else "'Authorization: Bearer loopsmock'"
+    return f"curl -s {shlex.quote(target)} -H {header} -d '{{}}'"
