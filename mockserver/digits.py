@@ -1,0 +1,116 @@
+"""Whole numbers → decimal text, for whole matrices at once.
+
+The text is made of groups of four characters that come out of lookup tables, so a number costs a few table reads.
+It is padded with spaces on the left, which JSON allows before a value; leading zeros it would not.
+"""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from .noise import Integers
+
+Text = npt.NDArray[np.void]
+"""One number each; the item size is its width in bytes."""
+Group = npt.NDArray[np.uint32]
+
+_TEN_THOUSAND = 10_000
+
+
+def _packed(texts: list[str]) -> Group:
+    return np.frombuffer("".join(texts).encode(), dtype=np.uint32)
+
+
+@cache
+def _fraction_groups() -> Group:
+    """Four digits behind the dot: zeros in either half."""
+    return _packed([f"{number:04d}" for number in range(_TEN_THOUSAND)] * 2)
+
+
+@cache
+def _whole_groups() -> Group:
+    """Four digits before the dot with others behind them: nothing at all in place of zero."""
+    zeros = [f"{number:04d}" for number in range(_TEN_THOUSAND)]
+    return _packed([*zeros, "    ", *(f"{number:4d}" for number in range(1, _TEN_THOUSAND))])
+
+
+@cache
+def _last_whole_groups() -> Group:
+    """The last four digits before the dot: zero is shown."""
+    zeros = [f"{number:04d}" for number in range(_TEN_THOUSAND)]
+    return _packed(zeros + [f"{number:4d}" for number in range(_TEN_THOUSAND)])
+
+
+@cache
+def _dot_groups(decimals: int) -> Group:
+    """Three digits with the dot before the last `decimals`: first with leading zeros, then without."""
+    left = 3 - decimals
+    texts = [f"{number:03d}" for number in range(1000)]
+    zeros = [f"{text[:left]}.{text[left:]}" for text in texts]
+    spaces = [f"{text[:left].lstrip('0') or '0':>{left}}.{text[left:]}" if left else f".{text}" for text in texts]
+    return _packed(zeros + spaces)
+
+
+def _shape(largest: int, decimals: int) -> list[int]:
+    """Digits of each group, from the right; 3 stands for the group with the dot."""
+    shape = [4] * (decimals // 4)
+    if decimals:
+        shape.append(3)
+    digits = sum(shape)
+    # At least one digit must stand before the dot.
+    while digits <= decimals or largest >= 10**digits:
+        shape.append(4)
+        digits += 4
+    return shape
+
+
+def decimal_text(values: Integers, decimals: int) -> Text:
+    """The text of values·10^−decimals, right-aligned.
+
+    Args:
+        values: not negative, shape (rows, cells), at least one.
+        decimals: digits behind the dot; 0 writes no dot at all.
+
+    Returns:
+        Shape (rows, cells), all of one width.
+    """
+    shape = _shape(int(values.max()), decimals)
+    least = int(values.min())
+    groups = np.empty((*values.shape, len(shape)), dtype=np.uint32)
+    rest = values.astype(np.uint64 if sum(shape) > 9 else np.uint32)
+    passed = 0
+    for position, digits in enumerate(shape):
+        if position == len(shape) - 1:
+            group, padded = rest, True
+        else:
+            higher = rest // 10**digits
+            group, rest = rest - higher * 10**digits, higher
+            padded = least < 10 ** (passed + digits)
+        table = _table(digits, passed, decimals)
+        half = table.size // 2
+        if not padded:
+            column = table.take(group)
+        elif position == len(shape) - 1:
+            column = table[half:].take(group)
+        else:  # spaces where nothing stands before this group
+            column = table.take(group + (rest == 0) * group.dtype.type(half))
+        groups[..., len(shape) - 1 - position] = column
+        passed += digits
+    text: Text = groups.view(f"V{4 * len(shape)}")[..., 0]
+    return text
+
+
+def _table(digits: int, passed: int, decimals: int) -> Group:
+    """Texts of a group: with leading zeros in the first half, with spaces for them in the second.
+
+    Args:
+        digits: how many the group has; 3 means the group with the dot.
+        passed: digits that stand behind the group.
+        decimals: digits that stand behind the dot.
+    """
+    if digits == 3:
+        return _dot_groups(decimals - passed)
+    if passed + digits <= decimals:
+        return _fraction_groups()
+    return _last_whole_groups() if passed <= decimals else _whole_groups()

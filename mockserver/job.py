@@ -1,0 +1,128 @@
+"""One life of one deployment, and the moments of it that a request asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .noise import Integers, Reals, Recurring, Words, drift, key, keys, uniforms
+from .scenario import Deployment
+from .window import Window
+
+T = TypeVar("T")
+
+TICK_S = 15
+"""Native sampling: a value at t is that of the last tick at or before t."""
+
+
+class Job:
+    """A deployment of a seed in one life; everything about it that does not change from moment to moment."""
+
+    def __init__(self, seed: int, deployment: Deployment, created_s: int) -> None:
+        self.deployment = deployment
+        self.scenario = deployment.scenario
+        self.node_type = deployment.scenario.instance_type
+        self.created_s = created_s
+        self.node_ids = deployment.node_ids
+        self.rank_names = deployment.rank_names
+        self._parts = (seed, deployment.id)
+        self._node_keys: dict[str, Words] = {}
+        self._rank_keys: dict[str, Words] = {}
+        self._picks: dict[str, Reals] = {}
+        self.checkpoints = Recurring(self.key("checkpoints"), self.scenario.workload.checkpoint_every_s, ("lasts", "rest"))
+        self.dips = Recurring(self.key("dips"), self.scenario.workload.dip_every_s, ("lasts", "depth"))
+
+    def key(self, series: str) -> int:
+        """The key of something the whole deployment shares."""
+        return key(*self._parts, series)
+
+    def keys(self, series: str) -> Words:
+        """The key of a deployment's series as one row."""
+        return np.array([self.key(series)], dtype=np.uint64)
+
+    def node_keys(self, series: str) -> Words:
+        """A key a node, shape (nodes,)."""
+        if series not in self._node_keys:
+            self._node_keys[series] = keys(self.node_ids, *self._parts, series)
+        return self._node_keys[series]
+
+    def rank_keys(self, series: str) -> Words:
+        """A key a rank, node by node, shape (nodes·ranks,)."""
+        if series not in self._rank_keys:
+            names = [f"{node}/{rank}" for node in self.node_ids for rank in self.rank_names]
+            self._rank_keys[series] = keys(names, *self._parts, series)
+        return self._rank_keys[series]
+
+    def pick(self, series: str, low: float, high: float) -> float:
+        """A real in [low, high) that the deployment keeps all its life."""
+        return float(self._picked(series, self.keys, low, high)[0, 0])
+
+    def pick_nodes(self, series: str, low: float, high: float) -> Reals:
+        """A real in [low, high) for each node, kept all its life; shape (nodes, 1)."""
+        return self._picked(series, self.node_keys, low, high)
+
+    def pick_ranks(self, series: str, low: float, high: float) -> Reals:
+        """A real in [low, high) for each rank, kept all its life; shape (nodes·ranks, 1)."""
+        return self._picked(series, self.rank_keys, low, high)
+
+    def _picked(self, series: str, row_keys: Callable[[str], Words], low: float, high: float) -> Reals:
+        if series not in self._picks:
+            self._picks[series] = low + (high - low) * uniforms(row_keys(series), np.zeros(1, dtype=np.int64))
+        return self._picks[series]
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Values of a signal for some rows (ranks, nodes, or the deployment).
+
+    values holds whole numbers of the signal's smallest unit, shape (rows, cells). at says which cell each point
+    shows, shape (points,); None means one cell a point. null marks the cells that have no value, shape (cells,).
+    """
+
+    values: Integers
+    at: Integers | None
+    null: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None" = None
+
+
+class Moments:
+    """The points of a window in a job's life, and the native samples (cells) that they show."""
+
+    def __init__(self, job: Job, window: Window, settled_until_s: int | None = None) -> None:
+        """Moments of `job` at the points of `window`; traffic after settled_until_s has not been ingested yet."""
+        self.job = job
+        self.window = window
+        self.settled_until_s = settled_until_s
+        self.points = window.timestamps()
+        ticks = self.points // TICK_S
+        self.at: Integers | None = None
+        """Which cell each point shows, shape (points,); None means its own."""
+        if window.step_s < TICK_S and len(ticks):
+            self.at = ticks - ticks[0]
+            ticks = np.arange(ticks[0], ticks[-1] + 1)
+        self.ticks = ticks
+        """Numbers of the cells, shape (cells,)."""
+        self.times_s = ticks * TICK_S
+        """When the cells were sampled, epoch seconds, shape (cells,)."""
+        self._last: dict[Callable[..., Any], tuple[tuple[int, ...], Any]] = {}
+
+    def once(self, make: Callable[..., T], *args: int) -> T:
+        """make(self, *args), computed once as long as it is asked for with the same arguments."""
+        known = self._last.get(make)
+        if known is None or known[0] != args:
+            known = self._last[make] = (args, make(self, *args))
+        made: T = known[1]
+        return made
+
+    def coarse(self, period: int) -> tuple[Integers, Integers | None]:
+        """Numbers of the spans of `period` ticks that hold the points, and which of them each point shows."""
+        spans = self.ticks // period
+        first, last = int(spans[0]), int(spans[-1])
+        if last - first >= len(spans):
+            return spans, self.at
+        at = spans - first
+        return np.arange(first, last + 1), at if self.at is None else at[self.at]
+
+    def drift(self, row_keys: Words, period: int) -> Reals:
+        """A slow wander in [−1, 1] of each row, shape (rows, cells)."""
+        return drift(row_keys, self.ticks, period)

@@ -1,0 +1,309 @@
+"""Response schema → plan: which series stands where in the answer. This is how the contract drives the mock.
+
+The walk recognises shapes, not names: an array of objects with a date-time is a series, a map of series is per GPU
+rank, an array of objects that hold series is per node. Names matter in one place only: each number is bound to the
+signal registered under the end of its path (`a.b` binds …/a/b), and to a generic signal where there is none.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from . import compute as _compute  # noqa: F401  registers the signals
+from . import traffic as _traffic  # noqa: F401
+from .errors import StartError
+from .signal import REGISTRY, Scope, Signal, generic
+
+Schema = Mapping[str, Any]
+
+
+class PlanError(StartError):
+    """A schema that cannot be served; says where in the contract and why."""
+
+
+class NothingToServe(PlanError):
+    """The schema holds no series at all: it belongs to an operation of another kind."""
+
+
+class Resolver(Protocol):
+    """What the plan needs of a contract."""
+
+    def resolve(self, schema: Schema) -> Schema:
+        """The schema with its own `$ref` followed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number member of a datapoint."""
+
+    opening: bytes
+    """The member's name as JSON and a colon."""
+    signal: Signal
+    integer: bool
+    nullable: bool
+    minimum: float | None
+    maximum: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """An array of datapoints. Places that show the same numbers in the same form share one Series object."""
+
+    parts: tuple["Quantity | Timestamp | Constant", ...]
+    """The members of a datapoint in the order of the schema."""
+    quantities: tuple["Quantity", ...]
+    """Those of them that are numbers."""
+    scope: Scope
+    """What one row of the series belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """The date-time member of a datapoint."""
+
+    opening: bytes
+    """The member's name as JSON and a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A member with the same JSON value everywhere."""
+
+    opening: bytes
+    """The member's name as JSON and a colon."""
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """The id of the node, or of the deployment that was asked for."""
+
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RankMap:
+    """An object with a series for each GPU rank of a node."""
+
+    series: Series
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Object:
+    """An object with these members, in order."""
+
+    members: tuple[tuple[str, "Node"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PerNode:
+    """An array with an object for each node."""
+
+    entry: Object
+
+
+Node = Series | RankMap | PerNode | Object | Id | Constant
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an operation answers with."""
+
+    root: Object
+    warnings: list[str] = field(default_factory=list)
+    """Places of the contract that are served generically or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    pointer: str
+    path: tuple[str, ...]
+    scope: Scope
+
+    def member(self, name: str) -> "_Place":
+        return _Place(f"{self.pointer}/properties/{_escaped(name)}", (*self.path, name), self.scope)
+
+    def below(self, keyword: str, scope: Scope | None = None) -> "_Place":
+        return _Place(f"{self.pointer}/{keyword}", self.path, self.scope if scope is None else scope)
+
+
+def compile_plan(contract: Resolver, parameter: str, schema: Schema, pointer: str) -> Plan:
+    """Compile the plan of a response schema.
+
+    Args:
+        contract: follows references.
+        parameter: the path parameter that names the deployment; a string of that name is its id.
+        schema: the response's schema.
+        pointer: where it stands in the contract, for messages.
+
+    Raises:
+        NothingToServe: there is no series in it.
+        PlanError: a required part of it cannot be served.
+    """
+    compiler = _Compiler(contract, parameter)
+    place = _Place(pointer, (), Scope.DEPLOYMENT)
+    if not compiler.holds_series(schema):
+        raise NothingToServe(f"{pointer}: holds no series (an array of objects with a date-time and numbers)")
+    root = compiler.node(schema, place)
+    if not isinstance(root, Object):
+        raise PlanError(f"{pointer}: the answer must be an object with named members")
+    return Plan(root, compiler.warnings)
+
+
+class _Compiler:
+    def __init__(self, contract: Resolver, parameter: str) -> None:
+        self.resolve = contract.resolve
+        self.parameter = parameter
+        self.warnings: list[str] = []
+        self.known: dict[tuple[Quantity | Timestamp | Constant, ...], Series] = {}
+
+    def node(self, raw: Schema, place: _Place) -> Node:
+        schema = self.resolve(raw)
+        types = _types(schema)
+        if self.is_series(schema):
+            return self.series(self.resolve(schema["items"]), place)
+        if "array" in types and self.holds_series(schema):
+            if place.scope is not Scope.DEPLOYMENT:
+                raise PlanError(f"{place.pointer}: an array of objects with series inside another one")
+            entry = self.node(schema["items"], place.below("items", Scope.NODE))
+            if not isinstance(entry, Object):
+                raise PlanError(f"{place.pointer}/items: each node needs an object with named members")
+            return PerNode(entry)
+        values = schema.get("additionalProperties")
+        if isinstance(values, Mapping) and self.is_series(self.resolve(values)):
+            items = self.resolve(self.resolve(values)["items"])
+            return RankMap(self.series(items, place.below("additionalProperties", Scope.RANK)))
+        if schema.get("properties"):
+            return self.object(schema, place)
+        return self.id(schema, place) or Constant(b"", json.dumps(self.constant(schema, place)))
+
+    def id(self, schema: Schema, place: _Place) -> Id | None:
+        """A string that names the node it stands in, or the deployment."""
+        if "string" not in _types(schema) or schema.keys() & {"const", "enum", "format"}:
+            return None
+        if place.scope is Scope.NODE or place.path[-1:] == (self.parameter,):
+            return Id(place.scope)
+        return None
+
+    def object(self, schema: Schema, place: _Place) -> Object:
+        members: list[tuple[str, Node]] = []
+        required = schema.get("required", ())
+        for name, raw in schema["properties"].items():
+            try:
+                members.append((name, self.node(raw, place.member(name))))
+            except PlanError as error:
+                if name in required:
+                    raise
+                self.warnings.append(f"{error}; it is optional and left out")
+        return Object(tuple(members))
+
+    def series(self, item: Schema, place: _Place) -> Series:
+        required = item.get("required", ())
+        parts: list[Quantity | Timestamp | Constant] = []
+        stamp = self.timestamp_member(item)
+        first = True
+        for name, raw in item["properties"].items():
+            schema, here, opening = self.resolve(raw), place.below("items").member(name), _opening(name)
+            if name == stamp:
+                parts.append(Timestamp(opening))
+            elif _types(schema) & {"number", "integer"}:
+                parts.append(self.quantity(name, schema, here, place if first else None))
+                first = False
+            else:
+                try:
+                    parts.append(Constant(opening, json.dumps(self.constant(schema, here))))
+                except PlanError as error:
+                    if name in required:
+                        raise
+                    self.warnings.append(f"{error}; it is optional and left out")
+        quantities = tuple(part for part in parts if isinstance(part, Quantity))
+        series = Series(tuple(parts), quantities, max(quantity.signal.scope for quantity in quantities))
+        return self.known.setdefault(tuple(parts), series)
+
+    def quantity(self, name: str, schema: Schema, place: _Place, of_series: _Place | None) -> Quantity:
+        types = _types(schema)
+        minimum, maximum = _bound(schema, "minimum"), _bound(schema, "maximum")
+        integer = "integer" in types and "number" not in types
+        found = _registered(place.path, place.scope) or (of_series and _registered(of_series.path, place.scope))
+        if not found:
+            low = minimum if minimum is not None else min(0.0, maximum if maximum is not None else 0.0)
+            high = maximum if maximum is not None else low + (100.0 if integer else 1.0)
+            found = generic(".".join(place.path[-2:]), place.scope, low, high, 0 if integer else 4)
+            self.warnings.append(f"{place.pointer}: no signal is registered for it; served with a generic one")
+        return Quantity(_opening(name), found, integer, "null" in types, minimum, maximum)
+
+    def constant(self, schema: Schema, place: _Place) -> Any:
+        for keyword in ("const", "default"):
+            if keyword in schema:
+                return schema[keyword]
+        for keyword in ("enum", "examples"):
+            if schema.get(keyword):
+                return schema[keyword][0]
+        if "null" in _types(schema):
+            return None
+        raise PlanError(f"{place.pointer}: cannot be served: it has no const, default, enum or examples to answer with")
+
+    def is_series(self, schema: Schema) -> bool:
+        if "array" not in _types(schema) or not isinstance(schema.get("items"), Mapping):
+            return False
+        item = self.resolve(schema["items"])
+        numbers = (_types(self.resolve(raw)) & {"number", "integer"} for raw in item.get("properties", {}).values())
+        return self.timestamp_member(item) is not None and any(numbers)
+
+    def timestamp_member(self, item: Schema) -> str | None:
+        for name, raw in item.get("properties", {}).items():
+            if self.resolve(raw).get("format") == "date-time":
+                return str(name)
+        return None
+
+    def holds_series(self, raw: Schema, depth: int = 0) -> bool:
+        schema = self.resolve(raw)
+        if depth > 16:  # a schema that contains itself
+            return False
+        return self.is_series(schema) or any(
+            self.holds_series(child, depth + 1) for child in _children(schema) if isinstance(child, Mapping)
+        )
+
+
+def _children(schema: Schema) -> Iterator[Any]:
+    yield from schema.get("properties", {}).values()
+    yield schema.get("items")
+    yield schema.get("additionalProperties")
+
+
+def _types(schema: Schema) -> set[str]:
+    """The JSON types a schema allows, also where they stand in anyOf or oneOf."""
+    kind = schema.get("type")
+    if kind is None:
+        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        return {name for branch in branches for name in _types(branch)}
+    return set(kind) if isinstance(kind, list) else {kind}
+
+
+def _bound(schema: Schema, keyword: str) -> float | None:
+    branches = (schema, *schema.get("anyOf", ()), *schema.get("oneOf", ()))
+    return next((branch[keyword] for branch in branches if keyword in branch), None)
+
+
+def _registered(path: tuple[str, ...], scope: Scope) -> Signal | None:
+    """The signal whose name is the longest end of the path, if rows of it fit the place."""
+    for length in range(len(path), 0, -1):
+        found = REGISTRY.get(".".join(path[-length:]))
+        if found is not None:
+            return found if _fits(found.scope, scope) else None
+    return None
+
+
+def _fits(rows: Scope, place: Scope) -> bool:
+    # At the top a node's signal stands for the leader's.
+    return rows == place or (rows is Scope.NODE and place is Scope.DEPLOYMENT)
+
+
+def _opening(member: str) -> bytes:
+    return json.dumps(member).encode() + b":"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
