@@ -44,11 +44,13 @@ clean:
 	ln -sfn .. $@
 
 $(VENV)/base: pyproject.toml $(VENV)/made
-	$(RUN) -m pip install --quiet --disable-pip-version-check -e .
+	@echo 'installing into $(VENV) …' >&2
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -e . >&2
 	@touch $@
 
 $(VENV)/test: pyproject.toml $(VENV)/made
-	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@echo 'installing the test tools into $(VENV) …' >&2
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[test]' >&2
 	@touch $@ $(VENV)/base
 
 # A name on the path may be a shim that does not run, an old Python, or one without ensurepip: try each.

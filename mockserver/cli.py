@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,66 +24,68 @@ class Refused(click.ClickException):
     exit_code = 2
 
 
-class Duration(click.ParamType):
-    """`7d`, `12h`, `90m`, `600s` or `600`, to seconds."""
+def seconds(text: str, least_s: int) -> int:
+    """`7d`, `12h`, `90m`, `600s` or `600` → seconds, from `least_s` to ten years.
 
-    name = "duration"
-
-    def __init__(self, least_s: int) -> None:
-        self.least_s = least_s
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Seconds, from `least_s` to ten years."""
-        found = re.fullmatch(r"([0-9]{1,12})([smhd]?)", str(value).strip())
-        if not found:
-            self.fail(f"{value!r} is not a duration; write for example 7d, 12h, 90m, 600s or 600.", param, ctx)
-        seconds = int(found[1]) * _UNIT_S[found[2]]
-        if not self.least_s <= seconds <= _LONGEST_S:
-            self.fail(f"{value!r} is not between {self.least_s} s and 3650d.", param, ctx)
-        return seconds
+    Raises:
+        ValueError: it is not such a text; the message says what to write.
+    """
+    found = re.fullmatch(r"([0-9]{1,12})([smhd]?)", text.strip())
+    if not found:
+        raise ValueError(f"{text!r} is not a duration; write for example 7d, 12h, 90m, 600s or 600.")
+    length_s = int(found[1]) * _UNIT_S[found[2]]
+    if not least_s <= length_s <= _LONGEST_S:
+        raise ValueError(f"{text!r} is not between {least_s} s and 3650d.")
+    return length_s
 
 
-class Instant(click.ParamType):
-    """An ISO 8601 time with a zone, to epoch milliseconds."""
+def instant_ms(text: str | None) -> int | None:
+    """An ISO 8601 time with a zone → epoch milliseconds, from 1970 to 9999; None stays None.
 
-    name = "iso8601"
+    Raises:
+        ValueError: it is not such a text; the message says what to write.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is not an ISO 8601 time; write for example 2026-12-01T05:03:00Z.") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"{text!r} has no zone; write {moment.isoformat()}Z for UTC.")
+    epoch_ms = (moment - _EPOCH) // timedelta(milliseconds=1)
+    if not 0 <= epoch_ms <= _LAST_MS:
+        raise ValueError(f"{text!r} is not between the years 1970 and 9999.")
+    return epoch_ms
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Milliseconds since the epoch, 1970 to 9999."""
-        if isinstance(value, int):
-            return value
-        try:
-            moment = datetime.fromisoformat(str(value).strip())
-        except ValueError:
-            self.fail(f"{value!r} is not an ISO 8601 time; write for example 2026-12-01T05:03:00Z.", param, ctx)
-        if moment.tzinfo is None:
-            self.fail(f"{value!r} has no zone; write {moment.isoformat()}Z for UTC.", param, ctx)
-        epoch_ms = (moment - _EPOCH) // timedelta(milliseconds=1)
-        if not 0 <= epoch_ms <= _LAST_MS:
-            self.fail(f"{value!r} is not between the years 1970 and 9999.", param, ctx)
-        return epoch_ms
 
+def assignments(texts: Sequence[str]) -> dict[str, str]:
+    """`ID=SCENARIO` texts → scenario names by deployment id.
 
-class Assignment(click.ParamType):
-    """`ID=SCENARIO`, to a pair."""
-
-    name = "assignment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """(deployment id, scenario name), neither of them empty."""
-        if isinstance(value, tuple):
-            return value
-        deployment, _, scenario = str(value).partition("=")
+    Raises:
+        ValueError: one of them is not such a text, or an id stands there twice; the message says which.
+    """
+    scenarios: dict[str, str] = {}
+    for text in texts:
+        deployment, _, scenario = text.partition("=")
         if not deployment or not scenario:
-            self.fail(f"{value!r} is not ID=SCENARIO; write for example k4q95w5=healthy.", param, ctx)
-        return deployment, scenario
-
-
-def _named_once(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    scenarios = dict(pairs)
-    if len(scenarios) < len(pairs):
-        raise click.BadParameter("the same deployment id stands there twice.", ctx, param)
+            raise ValueError(f"{text!r} is not ID=SCENARIO; write for example k4q95w5=healthy.")
+        if deployment in scenarios:
+            raise ValueError(f"the deployment id {deployment!r} stands there twice.")
+        scenarios[deployment] = scenario
     return scenarios
+
+
+def _read_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Let a function read a flag, and click report what it refuses."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+
+    return read
 
 
 def _option(flag: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -109,12 +111,16 @@ def _option(flag: str, **settings: Any) -> Callable[[Callable[..., Any]], Callab
     help="Serve this OpenAPI file instead of the built-in contract.",
 )
 @_option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Another seed, another world.")
-@_option("--now", type=Instant(), metavar="ISO8601", help="Freeze the clock, for example at 2026-12-01T05:03:00Z.")
+@_option(
+    "--now",
+    callback=_read_by(instant_ms),
+    metavar="ISO8601",
+    help="Freeze the clock, for example at 2026-12-01T05:03:00Z.",
+)
 @_option(
     "--deployment",
-    type=Assignment(),
     multiple=True,
-    callback=_named_once,
+    callback=_read_by(assignments),
     metavar="ID=SCENARIO",
     help="Serve a scenario under another id; may be repeated. In the environment: separated by spaces.",
 )
@@ -126,7 +132,14 @@ def _option(flag: str, **settings: Any) -> Callable[[Callable[..., Any]], Callab
     show_default=True,
     help="Status for a request without a usable Authorization header.",
 )
-@_option("--max-window", type=Duration(1), default="7d", show_default=True, metavar="DURATION", help="Longest window.")
+@_option(
+    "--max-window",
+    callback=_read_by(lambda text: seconds(text, 1)),
+    default="7d",
+    show_default=True,
+    metavar="DURATION",
+    help="Longest window.",
+)
 @_option(
     "--max-points",
     type=click.IntRange(1, 100_000_000),
@@ -136,7 +149,7 @@ def _option(flag: str, **settings: Any) -> Callable[[Callable[..., Any]], Callab
 )
 @_option(
     "--lag",
-    type=Duration(0),
+    callback=_read_by(lambda text: seconds(text, 0)),
     default="0",
     show_default=True,
     metavar="DURATION",

@@ -4,17 +4,18 @@ import shlex
 from collections.abc import Mapping
 from urllib.parse import quote
 
+from .routing import Routing
 from .scenario import Deployment
 
 _TRUSS_PORT = ":8000"
 
 
-def greeting(url: str, path: str | None, deployments: Mapping[str, Deployment], *, key_set: bool) -> str:
+def greeting(url: str, routing: Routing, deployments: Mapping[str, Deployment], *, key_set: bool) -> str:
     """The text that follows the first line.
 
     Args:
         url: Where the server answers, without a slash at the end.
-        path: The path that takes a POST for metrics, with its parameter in braces; None if the spec has none.
+        routing: What of the spec is served.
         deployments: What is served, by id.
         key_set: Whether a certain key is required. The text names its variable, never its value.
     """
@@ -31,8 +32,12 @@ def greeting(url: str, path: str | None, deployments: Mapping[str, Deployment], 
     lines += [f"  {name:<18}{how}" for name, how in clients]
     lines += ["", "Deployments:"]
     lines += [f"  {id_:<18}{_size(deployment)}  {deployment.scenario.shows}" for id_, deployment in deployments.items()]
-    if path and deployments:
-        lines += ["", "Try it:", f"  {_curl(url, path, next(iter(deployments)), key_set=key_set)}"]
+    lines += ["", "Operations:"]
+    lines += [f"  {method} {path}" for path, methods in routing.served.items() for method in methods]
+    if routing.skipped:
+        lines += [f"  and {len(routing.skipped)} of the spec that are not served"]
+    method, path = next((method, path) for path, methods in routing.served.items() for method in methods)
+    lines += ["", "Try it:", f"  {_curl(method, url, path, next(iter(deployments)), key_set=key_set)}"]
     lines += ["", "Ctrl-C stops it.", ""]
     return "\n".join(lines)
 
@@ -49,9 +54,10 @@ def _truss(url: str) -> str:
     return "works with --port 8000 only: any other remote_url goes to production"
 
 
-def _curl(url: str, path: str, deployment_id: str, *, key_set: bool) -> str:
+def _curl(method: str, url: str, path: str, deployment_id: str, *, key_set: bool) -> str:
     """One line for a POSIX shell; the shell fills the key in."""
     before, _, after = path.partition("{")
     target = url + before + quote(deployment_id, safe="") + after.partition("}")[2]
     header = '"Authorization: Bearer $LOOPSMOCK_API_KEY"' if key_set else "'Authorization: Bearer loopsmock'"
-    return f"curl -s {shlex.quote(target)} -H {header} -d '{{}}'"
+    verb, body = {"POST": ("", " -d '{}'"), "GET": ("", "")}.get(method, (f"-X {method} ", " -d '{}'"))
+    return f"curl -s {verb}{shlex.quote(target)} -H {header}{body}"

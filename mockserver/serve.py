@@ -14,15 +14,12 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
-from starlette.routing import Route
 
 from .access import AccessLog
 from .app import create_app
 from .errors import StartError
 from .greeting import greeting
 from .listen import listen, url_of
-from .scenario import catalogue, deployments
 
 _KEEP_ALIVE_S = 75  # longer than client pools keep idle connections, so none is closed under a request
 
@@ -85,8 +82,8 @@ def run(settings: Settings, *, api_key: str | None, **world: Any) -> None:
     sockets = listen(settings.host, settings.port)
     try:
         port = int(sockets[0].getsockname()[1])
+        log = _log_to_stderr(quiet=settings.quiet)
         app = create_app(api_key=api_key, **world)
-        served = deployments(catalogue(), world["deployments"])
         url = url_of(settings.host, port)
 
         def accepting() -> None:
@@ -94,7 +91,7 @@ def run(settings: Settings, *, api_key: str | None, **world: Any) -> None:
                 _write_port(settings.port_file, port)
             _say(f"LOOPSMOCK_URL={url}\n")
             if not settings.quiet:
-                _say(greeting(url, metrics_path(app), served, key_set=api_key is not None))
+                _say(greeting(url, app.state.routing, app.state.world.deployments, key_set=api_key is not None))
 
         config = uvicorn.Config(
             app if settings.quiet else AccessLog(app),
@@ -109,7 +106,8 @@ def run(settings: Settings, *, api_key: str | None, **world: Any) -> None:
             timeout_graceful_shutdown=0,
         )
         server = _Server(config, accepting)
-        _log_to_stderr(server, quiet=settings.quiet)
+        # What a stop cuts short is nobody's fault.
+        log.addFilter(lambda record: not server.should_exit)
         server.run(sockets)
         if server.failure:
             raise server.failure
@@ -118,24 +116,16 @@ def run(settings: Settings, *, api_key: str | None, **world: Any) -> None:
             sock.close()
 
 
-def metrics_path(app: FastAPI) -> str | None:
-    """The path that takes a POST for a deployment, as the spec spells it."""
-    for route in app.routes:
-        if isinstance(route, Route) and "POST" in (route.methods or ()) and "{deployment_id" in route.path:
-            return route.path
-    return None
-
-
-def _log_to_stderr(server: _Server, *, quiet: bool) -> None:
-    """Show the log of uvicorn and of this package, one line a record, without what a stop cuts short."""
+def _log_to_stderr(*, quiet: bool) -> logging.Handler:
+    """Show the log of uvicorn and of this package on stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("loopsmock: %(message)s"))
-    handler.addFilter(lambda record: not server.should_exit)
     for name, level in (("uvicorn.error", logging.WARNING), ("loopsmock", logging.WARNING if quiet else logging.INFO)):
         logger = logging.getLogger(name)
         logger.setLevel(level)
         logger.addHandler(handler)
         logger.propagate = False
+    return handler
 
 
 def _forget(port_file: Path) -> None:
