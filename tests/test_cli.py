@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +17,10 @@ from pathlib import Path
 import httpx
 import pytest
 from loopsmock import __version__
+from loopsmock.mockserver import create_app
 from loopsmock.mockserver.cli import commands, instant_ms, seconds
+from loopsmock.mockserver.greeting import greeting
+from loopsmock.mockserver.listen import listen, url_of
 
 PATIENCE_S = 60.0
 METRICS = "/v1/loops/deployments/{}/metrics"
@@ -251,13 +255,86 @@ def test_a_log_that_nobody_reads_stalls_no_answer() -> None:
     assert 100 < len(log.splitlines()) < 1_500
 
 
-def test_a_reader_that_leaves_after_the_first_line_does_not_end_it() -> None:
-    with serving() as server:
-        assert server.process.stdout
-        server.process.stdout.close()
-        assert httpx.get(server.url + "/_mock/health", timeout=PATIENCE_S).status_code == 200
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(PATIENCE_S) == 0
+def test_a_reader_of_stdout_that_leaves_does_not_end_it(tmp_path: Path) -> None:
+    file = tmp_path / "port"
+    reader, writer = os.pipe()
+    os.close(reader)  # so the first line already meets a broken pipe
+    command = [sys.executable, "-m", "loopsmock", "serve", "--port", "0", "--port-file", str(file)]
+    process = subprocess.Popen(command, env=environment(), stdout=writer, stderr=subprocess.PIPE, encoding="utf-8")
+    os.close(writer)
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while not file.exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        url = f"http://127.0.0.1:{int(file.read_text())}/_mock/health"
+        assert httpx.get(url, timeout=PATIENCE_S).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0
+    assert "BrokenPipe" not in log
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_start_that_is_under_way_with_exit_0(with_signal: signal.Signals, tmp_path: Path) -> None:
+    fifo = tmp_path / "spec.yaml"
+    os.mkfifo(fifo)
+    command = [sys.executable, "-m", "loopsmock", "serve", "--port", "0", "--spec", str(fifo)]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    watch = threading.Timer(PATIENCE_S, process.kill)
+    watch.start()
+    try:
+        with fifo.open("wb"):  # returns when the server has opened it to read, and makes it wait there
+            process.send_signal(with_signal)
+            assert process.communicate(timeout=PATIENCE_S) == (b"", b"")
+        assert process.returncode == 0
+    finally:
+        watch.cancel()
+        process.kill()
+        process.wait()
+
+
+def test_a_port_file_that_cannot_be_written_ends_it(tmp_path: Path) -> None:
+    assert "cannot write the port file" in refused(
+        run("serve", "--port", "0", "--port-file", str(tmp_path / "no/port"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("localhost", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("::", "http://[::1]:80"),
+        ("192.0.2.7", "http://192.0.2.7:80"),
+        ("mock.test", "http://mock.test:80"),
+    ],
+)
+def test_the_url_is_one_that_a_client_on_this_machine_reaches(host: str, url: str) -> None:
+    assert url_of(host, 80) == url
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_a_host_other_than_127_0_0_1_is_listened_on_alone() -> None:
+    for host in ("::1", "0.0.0.0"):
+        (sock,) = listen(host, 0)
+        with closing(sock):
+            assert sock.getsockname()[0] == host
+
+
+def test_the_text_for_people_fits_the_port_and_the_spec() -> None:
+    app = create_app()
+    routing, deployments = app.state.routing, app.state.world.deployments
+    text = greeting("http://127.0.0.1:8000", routing, deployments, key_set=False)
+    assert "remote_url = http://localhost:8000" in text
+    assert "not served" not in text
+    routing.skipped.append("GET /v1/models: not ours")
+    other = greeting("http://127.0.0.1:8001", routing, deployments, key_set=False)
+    assert "remote_url = " not in other
+    assert "1 of the spec" in other
 
 
 def test_version_and_help() -> None:

@@ -24,7 +24,7 @@ FLOORS = {
         "signal load",
         "compute traffic",
         "plan",
-        "digits stamps layout render",
+        "digits stamps layout batch render",
         "world answer",
         "routing endpoint control",
         "app",
