@@ -1,0 +1,196 @@
+"""C3–C12: what holds for every point of every answer, as rows; and what two answers must agree on (C1, C2, C5)."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from .reading import Answer, Floats, Node, Series
+from .rows import NONE, Range, Row
+
+SOURCE = "units and sums of the contract; NVML; instance types"
+STATIONARY_S = 3600
+LAGS = 10
+COINCIDES = 0.5
+"""Least correlation of traffic and utilization that says when they move at all."""
+
+
+def _count(parts: Iterable[npt.ArrayLike]) -> Floats:
+    """Numbers of broken points or series, one an inspected part."""
+    return np.array([np.count_nonzero(np.asarray(part)) for part in parts], dtype=np.float64)
+
+
+def _aligned(*series: Series) -> bool:
+    return all(np.array_equal(one.times_s, series[0].times_s) for one in series)
+
+
+def off_grid(answer: Answer) -> Floats:
+    """Series whose timestamps are not start + k·step, each once, ascending, from creation to now."""
+    grid = answer.asked.grid()
+    return _count(not np.array_equal(one.times_s, grid) for one in answer.series())
+
+
+def differs_from_leader(answer: Answer) -> Floats:
+    """Series at the top that are not those of the leader, the first node."""
+    if not answer.nodes:
+        return _count([one.times_s.size for one in answer.top.series()])
+    top, leader = answer.top, answer.nodes[0]
+    if (top.memory.keys(), top.utilization.keys()) != (leader.memory.keys(), leader.utilization.keys()):
+        return np.ones(1)
+    pairs = zip(top.series(), leader.series(), strict=True)
+    return _count(not (_aligned(one, other) and np.array_equal(one.values, other.values)) for one, other in pairs)
+
+
+def not_the_sum(answer: Answer) -> Floats:
+    """Points whose volume is not 2xx + 4xx + 5xx within 1e-9 of it."""
+    if not _aligned(answer.volume, *answer.by_status.values()):
+        return np.ones(1)
+    total = sum(one.values for one in answer.by_status.values())
+    return _count([np.abs(answer.volume.values - total) > 1e-9 * np.abs(answer.volume.values)])
+
+
+def littles_law(answer: Answer) -> Floats:
+    """Mean concurrency over mean of rate × latency, of each hour in which concurrency is 1 or more on average.
+
+    The mean latency of a bucket is that of a lognormal with its p50 and p95.
+    """
+    p50, p95 = (answer.quantiles[name].values for name in ("p50", "p95"))
+    if not _aligned(answer.volume, answer.concurrency, answer.quantiles["p50"]):
+        return np.full(1, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean_s = p50 * np.exp((np.log(p95 / p50) / 1.645) ** 2 / 2) / 1000
+    expected = np.where(np.isnan(mean_s), 0.0, answer.volume.values * mean_s)
+    ratios = []
+    samples = STATIONARY_S // answer.asked.step_s
+    for first in range(0, expected.size - samples + 1, samples):
+        hour = slice(first, first + samples)
+        if answer.concurrency.values[hour].mean() >= 1:
+            with np.errstate(divide="ignore"):
+                ratios.append(answer.concurrency.values[hour].mean() / expected[hour].mean())
+    return np.array(ratios, dtype=np.float64)
+
+
+def not_whole(answer: Answer) -> Floats:
+    """Points whose concurrency is not a whole number from 0."""
+    values = answer.concurrency.values
+    return _count([(values < 0) | (values != np.floor(values))])
+
+
+def quantiles_disordered(answer: Answer) -> Floats:
+    """Points with p50 > p95 or p95 > p99, with some of them null, or with any of them while nothing was served."""
+    p50, p95, p99 = (answer.quantiles[name].values for name in ("p50", "p95", "p99"))
+    if not _aligned(answer.volume, answer.quantiles["p50"]):
+        return np.ones(1)
+    nulls = np.isnan([p50, p95, p99])
+    served = answer.volume.values > 0
+    return _count([(p50 > p95) | (p95 > p99), nulls.any(axis=0) & ~nulls.all(axis=0), ~served & ~nulls.all(axis=0)])
+
+
+def out_of_bounds(answer: Answer) -> Floats:
+    """Points below 0 or above what the node has."""
+    has = answer.asked.node_type
+
+    def beyond(series: Series, limit: float) -> npt.ArrayLike:
+        return ~((series.values >= 0) & (series.values <= limit))
+
+    parts: list[npt.ArrayLike] = []
+    for node in (answer.top, *answer.nodes):
+        parts += [beyond(one, 1.0) for one in (*node.utilization.values(), node.disk_utilization)]
+        parts += [beyond(one, has.gpu_memory_bytes) for one in node.memory.values()]
+        parts += [beyond(node.cpu, has.cores), beyond(node.host_memory, has.memory_bytes)]
+        parts.append(node.disk_usage.values < 0)
+    return _count(parts)
+
+
+def disk_off_capacity(answer: Answer) -> Floats:
+    """Points whose disk utilization is not usage / capacity within 1e-9, with the one capacity of the node."""
+
+    def wrong(node: Node) -> npt.ArrayLike:
+        usage, share = node.disk_usage, node.disk_utilization
+        if not _aligned(usage, share):
+            return True
+        if not share.values.any():
+            return usage.values
+        fullest = share.values.argmax()
+        capacity = usage.values[fullest] / share.values[fullest]
+        holds: npt.NDArray[np.bool_] = np.abs(share.values - usage.values / capacity) <= 1e-9 * np.abs(share.values)
+        return ~holds
+
+    return _count(wrong(node) for node in answer.nodes)
+
+
+def ranks_wrong(answer: Answer) -> Floats:
+    """Nodes whose rank keys are not 0…gpu_count − 1 in both maps; and whether a node is missing or there twice."""
+    ranks = {str(rank) for rank in range(answer.asked.node_type.gpu_count)}
+    whole = len({node.id for node in answer.nodes}) == len(answer.nodes) == answer.asked.nodes
+    return _count([not whole, *(not node.memory.keys() == node.utilization.keys() == ranks for node in answer.nodes)])
+
+
+def busy_without_memory(answer: Answer) -> Floats:
+    """Points at which a rank is busy but holds no memory."""
+
+    def wrong(node: Node, rank: str) -> npt.ArrayLike:
+        busy, memory = node.utilization[rank], node.memory.get(rank)
+        return (
+            busy.times_s[busy.values > 0].size
+            if memory is None
+            else ~np.isin(busy.times_s[busy.values > 0], memory.times_s[memory.values > 0])
+        )
+
+    return _count(wrong(node, rank) for node in answer.nodes for rank in node.utilization)
+
+
+def lag_of_traffic(answer: Answer) -> Floats:
+    """Steps from the utilization's phases to the traffic's, where they correlate best; NaN where they hardly do."""
+    ranks = [one for node in answer.nodes for one in node.utilization.values()]
+    if not ranks or not _aligned(answer.volume, *ranks):
+        return np.full(1, np.nan)
+    busy, rate = np.mean([one.values for one in ranks], axis=0), answer.volume.values
+    lags, size = range(-LAGS, LAGS + 1), rate.size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = [
+            np.corrcoef(busy[max(0, -lag) : size - max(0, lag)], rate[max(0, lag) : size + min(0, lag)])[0, 1]
+            for lag in lags
+        ]
+    best = int(np.argmax(found))
+    return np.array([float(lags[best])]) if found[best] >= COINCIDES else np.full(1, np.nan)
+
+
+def out_of_life(answer: Answer) -> Floats:
+    """Points before creation or in the future."""
+    asked = answer.asked
+    return _count((one.times_s < asked.created_s) | (one.times_s * 1000 > asked.now_ms) for one in answer.series())
+
+
+def _exact(id_: str, statistic: str, target: Range, source: str, measure: Callable[[Answer], Floats]) -> Row:
+    return Row(id_, statistic, target, source, measure, seeds_inside=1.0)
+
+
+ROWS = (
+    _exact("C3", "series off the grid", NONE, "observed on siblings", off_grid),
+    _exact("C4", "series at the top that are not the leader's", NONE, "documented", differs_from_leader),
+    _exact("C5", "points whose volume is not the sum of statuses", NONE, SOURCE, not_the_sum),
+    _exact("C6", "concurrency / (rate × latency), each hour", Range(0.9, 1.1), "Little's law", littles_law),
+    _exact("C6", "points whose concurrency is not whole", NONE, "a gauge of requests", not_whole),
+    _exact("C7", "points with disordered or stray quantiles", NONE, SOURCE, quantiles_disordered),
+    _exact("C8", "points outside the node's bounds", NONE, SOURCE, out_of_bounds),
+    _exact("C9", "points whose disk share is not usage / capacity", NONE, SOURCE, disk_off_capacity),
+    _exact("C10", "nodes with wrong ranks", NONE, SOURCE, ranks_wrong),
+    _exact("C11", "points busy without memory", NONE, SOURCE, busy_without_memory),
+    _exact("C11", "steps from utilization's phases to traffic's", Range(-1, 1), "proposal", lag_of_traffic),
+    _exact("C12", "points before creation or in the future", NONE, SOURCE, out_of_life),
+)
+ALWAYS = tuple(row for row in ROWS if row.target == NONE)
+"""Those that hold for a window and step of any size, one point included."""
+
+
+def disagreements(one: Answer, other: Answer) -> Floats:
+    """C1 and C2: for each series, the shared timestamps at which two answers of one deployment differ."""
+
+    def differing(first: Series, second: Series) -> npt.ArrayLike:
+        _, at, also = np.intersect1d(first.times_s, second.times_s, return_indices=True)
+        return ~np.isclose(first.values[at], second.values[also], rtol=0, atol=0, equal_nan=True)
+
+    if [node.id for node in one.nodes] != [node.id for node in other.nodes]:
+        return np.ones(1)
+    return _count(differing(*pair) for pair in zip(one.series(), other.series(), strict=True))
