@@ -6,6 +6,7 @@ series of the vendor: 20 minutes at 30 s are 41 points.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,15 @@ MINUTE_MS = 60_000
 # (longest range in ms, step in s), from the only step ladder the vendor publishes (sandbox metrics, official SDK).
 STEP_LADDER = ((2 * HOUR_MS, 30), (24 * HOUR_MS, 60), (72 * HOUR_MS, 600))
 COARSEST_STEP_S = 3600
+
+# What the arithmetic holds: up to the year 9999, and products within 64 bits. The package's own contract declares the
+# same bounds; another one (--spec) may declare none.
+BOUNDS = {
+    "start_epoch_millis": (0, 253_402_300_799_999),
+    "end_epoch_millis": (0, 253_402_300_799_999),
+    "step_seconds": (1, 1_000_000_000),
+    "time_divisor_seconds": (1, 31_536_000),
+}
 
 Seconds = npt.NDArray[np.int64]
 
@@ -70,19 +80,36 @@ def least_step_s(range_ms: int, max_points: int) -> int:
     return range_ms // (1000 * max_points) + 1
 
 
-def resolve(members: Mapping[str, int | None], now_ms: int, limits: Limits) -> Window:
+def check(members: Mapping[str, Any]) -> None:
+    """Hold the members of a request that speak of time to BOUNDS, whatever the contract says of them.
+
+    Raises:
+        WindowError: one is not a whole number, or out of bounds.
+    """
+    for name, (least, most) in BOUNDS.items():
+        value = members.get(name)
+        if value is None:
+            continue
+        if type(value) is not int:
+            raise WindowError(name, "must be an integer or null")
+        if not least <= value <= most:
+            raise WindowError(name, f"must be at least {least}" if value < least else f"must be at most {most}")
+
+
+def resolve(members: Mapping[str, Any], now_ms: int, limits: Limits) -> Window:
     """Turn the time members of a request into its window.
 
     Args:
-        members: start_epoch_millis, end_epoch_millis, step_seconds; null or absent means the default. Types and
-            bounds are the contract's and already checked.
+        members: start_epoch_millis, end_epoch_millis, step_seconds; null or absent means the default.
         now_ms: the clock, epoch milliseconds.
         limits: how much may be asked for.
 
     Raises:
-        WindowError: the range is inverted, too long, or has too many points.
+        WindowError: a member is out of bounds, or the range is inverted, too long, or has too many points.
     """
-    end_ms, start_ms = members.get("end_epoch_millis"), members.get("start_epoch_millis")
+    check(members)
+    end_ms: int | None = members.get("end_epoch_millis")
+    start_ms: int | None = members.get("start_epoch_millis")
     if start_ms is not None and end_ms is None and start_ms >= now_ms:
         raise WindowError(
             "start_epoch_millis", f"{start_ms} is not before now ({now_ms}), the end where end_epoch_millis is omitted"
@@ -102,7 +129,7 @@ def resolve(members: Mapping[str, int | None], now_ms: int, limits: Limits) -> W
         )
     start_s = start_ms // 1000
     range_ms = end_ms - start_s * 1000
-    step_s = members.get("step_seconds")
+    step_s: int | None = members.get("step_seconds")
     if step_s is None:
         # A default is never refused: with a low point limit it is coarser than the ladder's.
         step_s = max(derived_step_s(length_ms), least_step_s(range_ms, limits.max_points))

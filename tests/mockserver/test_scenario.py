@@ -1,0 +1,137 @@
+"""Scenario files and the lives of deployments that play them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loopsmock.mockserver import StartError
+from loopsmock.mockserver.scenario import Deployment, ScenarioError, catalogue, deployments, instance_types, read
+
+from ..support import HOUR_MS, NOW_MS, OPERATION, Mock
+
+DAY_S = 86_400
+OURS = catalogue()
+ONE = """
+shows: Nothing to do.
+instance_type: H100:1x16x118
+nodes: 1
+workload: {requests_per_second: 0, p50_ms: 500}
+"""
+
+
+def written(folder: Path, text: str, name: str = "quiet.yaml") -> Path:
+    file = folder / name
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "ranks", "gpu", "memory_mib"),
+    [("healthy", 2, 8, "H100", 81_559), ("single", 1, 1, "H100", 81_559), ("wide", 16, 8, "H200", 143_771)],
+)
+def test_the_scenarios_that_come_along(name: str, nodes: int, ranks: int, gpu: str, memory_mib: int) -> None:
+    kind = OURS[name].instance_type
+    assert (kind.gpu_type, kind.gpu_count, kind.gpu_memory_mib) == (gpu, ranks, memory_mib)
+    deployment = Deployment(name, OURS[name])
+    assert deployment.node_ids == [f"g00r{number}" for number in range(nodes)]
+    assert deployment.rank_names == [str(rank) for rank in range(ranks)]
+    metrics = Mock().metrics(name, step_seconds=600)
+    assert [node["node_id"] for node in metrics["per_node_metrics"]] == deployment.node_ids
+    for node in (metrics, *metrics["per_node_metrics"]):
+        assert list(node["gpu_utilization"]) == list(node["gpu_memory_usage_bytes"]) == deployment.rank_names
+
+
+def test_a_kind_of_node_is_called_after_its_parts() -> None:
+    for name, kind in instance_types().items():
+        gpus, rest = name.split(":")
+        count, cpus, memory_gib = (int(part) for part in rest.split("x"))
+        assert (kind.gpu_type, kind.gpu_count) == (gpus, count)
+        assert 0.9 * cpus <= kind.millicpu_limit / 1000 <= cpus
+        assert 0.9 * memory_gib <= kind.memory_limit_mib / 1024 <= 1.1 * memory_gib
+
+
+@given(st.integers(200 * DAY_S, 4_000_000_000))
+def test_a_long_life_began_at_least_30_days_ago(now_s: int) -> None:
+    created_s = OURS["healthy"].created_s(now_s)
+    assert created_s % (90 * DAY_S) == 0
+    assert 30 * DAY_S <= now_s - created_s < 120 * DAY_S
+
+
+def test_a_recurring_life_begins_on_the_epochs_grid(tmp_path: Path) -> None:
+    file = written(tmp_path, ONE + "created: {every: 6h}\n")
+    scenario = read(file)
+    for now_s in (NOW_MS // 1000, 21_600, 21_599):
+        assert scenario.created_s(now_s) == now_s // 21_600 * 21_600
+    # 05:03 is five hours and three minutes into a life; nothing of it is older.
+    mock = Mock(scenarios=[file])
+    metrics = mock.metrics("quiet", start_epoch_millis=NOW_MS - 6 * HOUR_MS, step_seconds=60)
+    assert len(metrics["cpu_usage"]) == len(metrics["inference_volume"]) == 5 * 60 + 4
+    assert metrics["cpu_usage"][0]["timestamp"] == "2026-12-01T00:00:00Z"
+
+
+def test_without_requests_volumes_are_zero_and_quantiles_null(tmp_path: Path) -> None:
+    written(tmp_path, ONE)
+    response = Mock(scenarios=[tmp_path]).post({"time_divisor_seconds": 60}, "quiet")
+    assert OPERATION.response_violations(200, "application/json", response.content) == []
+    metrics = response.json()["metrics"]
+    for point in metrics["inference_volume"] + metrics["concurrent_requests"]:
+        assert point["value"] == 0.0
+    for point in metrics["response_time_stats"]:
+        assert (point["p50"], point["p95"], point["p99"]) == (None, None, None)
+    assert len(metrics["response_time_stats"]) == len(metrics["cpu_usage"]) == 121
+
+
+def test_a_users_scenario_replaces_ours_of_the_same_name(tmp_path: Path) -> None:
+    file = written(tmp_path, ONE, "healthy.yaml")
+    assert catalogue([file])["healthy"].shows == "Nothing to do."
+    assert list(catalogue([tmp_path])) == list(OURS)
+
+
+def test_deployments_are_the_scenarios_and_those_asked_for() -> None:
+    found = deployments(OURS, {"k4q95w5": "wide", "single": "healthy"})
+    assert {id_: deployment.scenario.name for id_, deployment in found.items()} == {
+        "healthy": "healthy",
+        "single": "healthy",
+        "wide": "wide",
+        "k4q95w5": "wide",
+    }
+    with pytest.raises(ScenarioError, match="a=none: no scenario 'none'; there are healthy, single, wide"):
+        deployments(OURS, {"a": "none"})
+
+
+def test_two_deployments_of_a_scenario_have_numbers_of_their_own() -> None:
+    mock = Mock(deployments={"a": "single", "b": "single"})
+    first, second, again = mock.metrics("a"), mock.metrics("b"), Mock(deployments={"a": "single"}).metrics("a")
+    assert first == again
+    for name in ("cpu_usage", "inference_volume", "response_time_stats", "gpu_memory_usage_bytes"):
+        assert first[name] != second[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: [", "not YAML"),
+        ("just words", "the file: "),
+        (ONE.replace("nodes: 1", "nodes: 0"), "nodes: "),
+        (ONE.replace("nodes: 1", "nodes: many"), "nodes: "),
+        (ONE.replace("shows: Nothing to do.", ""), "shows"),
+        (ONE.replace("p50_ms: 500", "p50_ms: 0"), "workload.p50_ms: "),
+        (ONE.replace("p50_ms: 500", "p50_ms: 500, checkpoint_every: 40"), "workload.checkpoint_every: "),
+        (ONE.replace("H100:1x16x118", "H100:3"), "'H100:3' is not one of H100:1x16x118"),
+        (ONE + "colour: red\n", "colour"),
+        (ONE + "created: yesterday\n", "created: "),
+    ],
+)
+def test_a_broken_file_is_refused_in_one_line_with_its_place(text: str, says: str, tmp_path: Path) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(StartError) as caught:
+        Mock(scenarios=[file])
+    assert str(caught.value).startswith(f"{file}: ")
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="cannot be read: No such file"):
+        catalogue([tmp_path / "none.yaml"])
