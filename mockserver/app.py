@@ -72,7 +72,7 @@ def create_app(
         log.warning("%s", warning)
     # The routes are Starlette's, the answers bytes: FastAPI's own models and its documentation pages, which load
     # their scripts from elsewhere, would have nothing to do.
-    app = FastAPI(title="loopsmock", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title="loopsmock", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.router.routes += _routes(routing, world, Access(api_key, missing_auth_status))
     app.add_exception_handler(HTTPException, _envelope)
     app.state.routing = routing
@@ -103,5 +103,6 @@ async def _envelope(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return not_found(f"no such path: {request.url.path[:100]}").response()
-    allow = (error.headers or {}).get("Allow", "")
+    # The router lists them in the order of a set, which differs from process to process.
+    allow = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
     return RequestError(error.status_code, "METHOD_NOT_ALLOWED", f"use {allow}", {"Allow": allow}).response()

@@ -106,5 +106,5 @@ async def _body(request: Request) -> bytes:
 def _hint(members: Mapping[str, int | None]) -> None:
     for name in ("start_epoch_millis", "end_epoch_millis"):
         value = members.get(name)
-        if value is not None and 0 < value < LOOKS_LIKE_SECONDS:
+        if type(value) is int and 0 < value < LOOKS_LIKE_SECONDS:
             log.warning("%s %d looks like seconds; the endpoint takes milliseconds", name, value)
