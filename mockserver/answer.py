@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from starlette.responses import Response, StreamingResponse
 
 from .plan import Plan
-from .render import Piece, View, estimated_bytes, pieces
+from .render import Piece, View, estimated_bytes, pieces, whole
 
 WHOLE_BYTES = 1 << 20
 """Up to this size an answer is one body with a Content-Length."""
@@ -35,7 +35,7 @@ class Answers:
         if body is not None:
             self._kept.move_to_end(wanted)
             return body
-        body = self._kept[wanted] = b"".join(pieces(plan, view))
+        body = self._kept[wanted] = whole(plan, view)
         self._room -= len(body)
         while self._room < 0:
             self._room += len(self._kept.popitem(last=False)[1])

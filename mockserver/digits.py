@@ -52,17 +52,16 @@ def _dot_groups(decimals: int) -> Group:
     return _packed(zeros + spaces)
 
 
-def _shape(largest: int, decimals: int) -> list[int]:
-    """Digits of each group, from the right; 3 stands for the group with the dot."""
+@cache
+def _shape(digits: int, decimals: int) -> tuple[int, ...]:
+    """How many digits each group has, from the right, for numbers of so many digits; 3: the group with the dot."""
     shape = [4] * (decimals // 4)
     if decimals:
         shape.append(3)
-    digits = sum(shape)
     # At least one digit must stand before the dot.
-    while digits <= decimals or largest >= 10**digits:
+    while sum(shape) < max(digits, decimals + 1):
         shape.append(4)
-        digits += 4
-    return shape
+    return tuple(shape)
 
 
 def decimal_text(values: Integers, decimals: int) -> Text:
@@ -75,8 +74,8 @@ def decimal_text(values: Integers, decimals: int) -> Text:
     Returns:
         Shape (rows, cells), all of one width.
     """
-    shape = _shape(int(values.max()), decimals)
-    least = int(values.min())
+    shape = _shape(len(str(values.max())), decimals)
+    least = int(values.min()) if len(shape) > 1 else 0
     groups = np.empty((*values.shape, len(shape)), dtype=np.uint32)
     rest = values.astype(np.uint64 if sum(shape) > 9 else np.uint32)
     passed = 0

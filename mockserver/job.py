@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .noise import Integers, Reals, Recurring, Words, drift, key, keys, uniforms
+from .noise import Integers, Reals, Recurring, Words, key, keys, uniform, words
 from .scenario import Deployment
 from .window import Window
 
@@ -27,19 +27,24 @@ class Job:
         self.node_ids = deployment.node_ids
         self.rank_names = deployment.rank_names
         self._parts = (seed, deployment.id)
+        self._keys: dict[tuple[str, ...], Words] = {}
         self._node_keys: dict[str, Words] = {}
         self._rank_keys: dict[str, Words] = {}
         self._picks: dict[str, Reals] = {}
         self.checkpoints = Recurring(self.key("checkpoints"), self.scenario.workload.checkpoint_every_s, ("lasts", "rest"))
+        # Nothing of a checkpoint that began before this life lies on its disks.
+        self.first_checkpoint = int(self.checkpoints.at(np.array([created_s])).number[0]) + 1
         self.dips = Recurring(self.key("dips"), self.scenario.workload.dip_every_s, ("lasts", "depth"))
 
     def key(self, series: str) -> int:
         """The key of something the whole deployment shares."""
         return key(*self._parts, series)
 
-    def keys(self, series: str) -> Words:
-        """The key of a deployment's series as one row."""
-        return np.array([self.key(series)], dtype=np.uint64)
+    def keys(self, *series: str) -> Words:
+        """The key of each of some deployment-wide series, shape (series,)."""
+        if series not in self._keys:
+            self._keys[series] = np.array([self.key(name) for name in series], dtype=np.uint64)
+        return self._keys[series]
 
     def node_keys(self, series: str) -> Words:
         """A key a node, shape (nodes,)."""
@@ -68,7 +73,7 @@ class Job:
 
     def _picked(self, series: str, row_keys: Callable[[str], Words], low: float, high: float) -> Reals:
         if series not in self._picks:
-            self._picks[series] = low + (high - low) * uniforms(row_keys(series), np.zeros(1, dtype=np.int64))
+            self._picks[series] = low + (high - low) * uniform(words(row_keys(series), np.zeros(1, dtype=np.int64)))
         return self._picks[series]
 
 
@@ -104,25 +109,12 @@ class Moments:
         """Numbers of the cells, shape (cells,)."""
         self.times_s = ticks * TICK_S
         """When the cells were sampled, epoch seconds, shape (cells,)."""
-        self._last: dict[Callable[..., Any], tuple[tuple[int, ...], Any]] = {}
+        self._made: dict[Callable[..., Any], tuple[tuple[Any, ...], Any]] = {}
 
-    def once(self, make: Callable[..., T], *args: int) -> T:
-        """make(self, *args), computed once as long as it is asked for with the same arguments."""
-        known = self._last.get(make)
+    def once(self, make: Callable[..., T], *args: Any) -> T:
+        """make(self, *args), made once as long as it is asked for with the same arguments."""
+        known = self._made.get(make)
         if known is None or known[0] != args:
-            known = self._last[make] = (args, make(self, *args))
+            known = self._made[make] = (args, make(self, *args))
         made: T = known[1]
         return made
-
-    def coarse(self, period: int) -> tuple[Integers, Integers | None]:
-        """Numbers of the spans of `period` ticks that hold the points, and which of them each point shows."""
-        spans = self.ticks // period
-        first, last = int(spans[0]), int(spans[-1])
-        if last - first >= len(spans):
-            return spans, self.at
-        at = spans - first
-        return np.arange(first, last + 1), at if self.at is None else at[self.at]
-
-    def drift(self, row_keys: Words, period: int) -> Reals:
-        """A slow wander in [−1, 1] of each row, shape (rows, cells)."""
-        return drift(row_keys, self.ticks, period)

@@ -7,16 +7,17 @@ from functools import lru_cache
 
 from .job import Job
 from .plan import Constant, Id, Node, Object, PerNode, RankMap, Series
-from .signal import Scope
+from .streams import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The datapoints of one row of a series: of a node, and a rank where the series has one."""
+    """The datapoints of one row of a series."""
 
     series: Series
     node: int
-    rank: int
+    number: int
+    """Which of the series' rows, counted over all nodes."""
 
 
 @lru_cache(maxsize=256)
@@ -49,13 +50,13 @@ def _walk(node: Node, job: Job, number: int, has_nodes: bool) -> Iterator[bytes 
     elif isinstance(node, Series):
         yield b"["
         if has_nodes or node.scope is Scope.DEPLOYMENT:
-            yield Row(node, number, 0)
+            yield Row(node, number, number)
         yield b"]"
     elif isinstance(node, RankMap):
         opening = "{"
         for rank, name in enumerate(job.rank_names if has_nodes else ()):
             yield f"{opening}{json.dumps(name)}:[".encode()
-            yield Row(node.series, number, rank)
+            yield Row(node.series, number, number * len(job.rank_names) + rank)
             opening = "],"
         yield b"]}" if has_nodes else b"{}"
     elif isinstance(node, PerNode):

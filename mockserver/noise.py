@@ -34,7 +34,7 @@ def words(row_keys: Words, counters: Integers) -> Words:
     """64 random bits for each key and counter, shape (keys, counters)."""
     x: Words = counters.astype(np.uint64)
     x *= _GOLDEN
-    x = x + row_keys[:, None]
+    x = x + row_keys.reshape(-1, 1)
     shifted = x >> _S30
     x ^= shifted
     x *= _MIX_1
@@ -46,37 +46,10 @@ def words(row_keys: Words, counters: Integers) -> Words:
     return x
 
 
-def uniforms(row_keys: Words, counters: Integers) -> Reals:
-    """A real in [0, 1) for each key and counter, shape (keys, counters)."""
-    reals: Reals = (words(row_keys, counters) >> _S11) * 2.0**-53
+def uniform(bits: Words) -> Reals:
+    """Random bits → reals in [0, 1), of the same shape."""
+    reals: Reals = (bits >> _S11) * 2.0**-53
     return reals
-
-
-def drift(row_keys: Words, ticks: Integers, period: int) -> Reals:
-    """A slow wander in [−1, 1]: uniform knots every `period` ticks with straight lines between them.
-
-    Args:
-        row_keys: shape (rows,).
-        ticks: ascending, shape (cells,).
-        period: ticks from knot to knot.
-
-    Returns:
-        Shape (rows, cells).
-    """
-    knot = ticks // period
-    first, last = int(knot[0]), int(knot[-1])
-    if last - first < len(ticks):
-        heights = uniforms(row_keys, np.arange(first, last + 2))
-        at = knot - first
-        left, right = heights.take(at, axis=1), heights.take(at + 1, axis=1)
-    else:  # far apart ticks: only the knots beside them
-        left, right = uniforms(row_keys, knot), uniforms(row_keys, knot + 1)
-    right -= left
-    right *= (ticks - knot * period) / period
-    right += left
-    right *= 2.0
-    right -= 1.0
-    return right
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +81,7 @@ class Recurring:
             numbers = np.arange(first, last + 1)
         else:  # far apart times: only the events beside them
             numbers = np.unique(np.concatenate([near - 1, near, near + 1]))
-        draws = uniforms(self._keys, numbers)
+        draws = uniform(words(self._keys, numbers))
         begins_s = (numbers + (2.0 * draws[0] - 1.0) * self.wobble) * self.period_s
         found = begins_s.searchsorted(times_s, side="right") - 1
         return Happening(numbers[found], times_s - begins_s[found], draws[1:].take(found, axis=1))

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 from . import compute as _compute  # noqa: F401  registers the signals
 from . import traffic as _traffic  # noqa: F401
 from .errors import StartError
-from .signal import REGISTRY, Scope, Signal, generic
+from .signal import REGISTRY, Signal, generic
+from .streams import Scope
 
 Schema = Mapping[str, Any]
 
@@ -112,6 +113,8 @@ class Plan:
     """What an operation answers with."""
 
     root: Object
+    series: tuple[Series, ...]
+    """All series of it, each once."""
     warnings: list[str] = field(default_factory=list)
     """Places of the contract that are served generically or not at all."""
 
@@ -149,7 +152,7 @@ def compile_plan(contract: Resolver, parameter: str, schema: Schema, pointer: st
     root = compiler.node(schema, place)
     if not isinstance(root, Object):
         raise PlanError(f"{pointer}: the answer must be an object with named members")
-    return Plan(root, compiler.warnings)
+    return Plan(root, tuple(compiler.known.values()), compiler.warnings)
 
 
 class _Compiler:
@@ -230,7 +233,7 @@ class _Compiler:
         if not found:
             low = minimum if minimum is not None else min(0.0, maximum if maximum is not None else 0.0)
             high = maximum if maximum is not None else low + (100.0 if integer else 1.0)
-            found = generic(".".join(place.path[-2:]), place.scope, low, high, 0 if integer else 4)
+            found = generic(".".join(place.path[-2:]), place.scope, low, high, integer=integer)
             self.warnings.append(f"{place.pointer}: no signal is registered for it; served with a generic one")
         return Quantity(_opening(name), found, integer, "null" in types, minimum, maximum)
 

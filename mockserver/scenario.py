@@ -38,7 +38,7 @@ class InstanceType:
     """Nominal, for the whole node."""
     millicpu_limit: int
     memory_limit_mib: int
-    disk_gib: int
+    disk_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

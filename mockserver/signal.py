@@ -6,23 +6,33 @@ name behind it where a datapoint holds several). That is the only place where th
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum
 
 import numpy as np
 
 from .job import Moments, Samples
-from .noise import Words
+from .noise import Words, uniform, words
+from .streams import Scope, spans
 
 Compute = Callable[[Moments, slice], Samples]
 """(moments, which nodes) → samples with a row for each of those nodes, or for each of their ranks."""
 
 
-class Scope(IntEnum):
-    """What one row of a signal belongs to."""
+class Form(Enum):
+    """How numbers of a kind are written: digits behind the dot, and a name that keeps kinds of other size apart."""
 
-    DEPLOYMENT = 0
-    NODE = 1
-    RANK = 2
+    BYTES = 1, "bytes"
+    COUNT = 1, "count"
+    PERCENT = 2, "hundredths"
+    MILLISECONDS = 3, "milliseconds to the microsecond"
+    CORES = 4, "cores"
+    MILLIONTHS = 6, "millionths"
+    INTEGER = 0, "integer"
+
+    @property
+    def decimals(self) -> int:
+        """Digits behind the dot."""
+        return self.value[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class Signal:
 
     name: str
     scope: Scope
-    decimals: int
+    form: Form
     compute: Compute
     per_divisor: bool = False
     """A volume: counted per time_divisor_seconds."""
@@ -40,20 +50,19 @@ class Signal:
 REGISTRY: dict[str, Signal] = {}
 
 
-def signal(
-    name: str, scope: Scope, decimals: int, per_divisor: bool = False
-) -> Callable[[Compute], Compute]:
+def signal(name: str, scope: Scope, form: Form, per_divisor: bool = False) -> Callable[[Compute], Compute]:
     """Register the decorated function as the signal of that name."""
 
     def register(compute: Compute) -> Compute:
-        REGISTRY[name] = Signal(name, scope, decimals, compute, per_divisor)
+        REGISTRY[name] = Signal(name, scope, form, compute, per_divisor)
         return compute
 
     return register
 
 
-def generic(name: str, scope: Scope, low: float, high: float, decimals: int) -> Signal:
-    """A slow wander within [low, high], for a series that nobody registered."""
+def generic(name: str, scope: Scope, low: float, high: float, *, integer: bool) -> Signal:
+    """Steps within [low, high], a new one every ten minutes, for a series that nobody registered."""
+    form = Form.INTEGER if integer else Form.CORES
 
     def row_keys(moments: Moments, nodes: slice) -> Words:
         if scope is Scope.DEPLOYMENT:
@@ -64,8 +73,9 @@ def generic(name: str, scope: Scope, low: float, high: float, decimals: int) -> 
         return moments.job.rank_keys(name)[nodes.start * ranks : nodes.stop * ranks]
 
     def compute(moments: Moments, nodes: slice) -> Samples:
-        share = 0.5 + 0.4 * moments.drift(row_keys(moments, nodes), 40)
-        values = np.rint((low + (high - low) * share) * 10.0**decimals).astype(np.int64)
-        return Samples(values, moments.at)
+        within = moments.once(spans)
+        share = 0.1 + 0.8 * uniform(words(row_keys(moments, nodes), within.numbers))
+        values = np.rint((low + (high - low) * share) * 10.0**form.decimals).astype(np.int64)
+        return Samples(values, within.at if moments.at is None else within.at[moments.at])
 
-    return Signal(name, scope, decimals, compute)
+    return Signal(name, scope, form, compute)

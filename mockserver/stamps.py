@@ -1,6 +1,7 @@
 """Epoch seconds → RFC 3339 text, for a whole window at once."""
 
-from functools import cache
+from datetime import date
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,14 @@ WIDTH = 20
 """Bytes of `2026-12-01T05:03:00Z`."""
 
 DAY_S = 86_400
+_EPOCH = date(1970, 1, 1).toordinal()
 _ROW = np.dtype({"names": ["date", "minute", "second"], "formats": ["S10", "S7", "S3"], "offsets": [0, 10, 17]})
+
+
+@lru_cache(maxsize=1024)
+def _date(day: int) -> bytes:
+    """Days since the epoch → `2026-12-01`."""
+    return date.fromordinal(_EPOCH + day).isoformat().encode()
 
 
 @cache
@@ -27,16 +35,17 @@ def _seconds() -> npt.NDArray[np.bytes_]:
 def timestamp_text(points_s: Seconds) -> npt.NDArray[np.void]:
     """The text of ascending epoch seconds up to the year 9999, shape (points,), WIDTH bytes each."""
     text = np.empty(len(points_s), dtype=_ROW)
-    day = points_s // DAY_S
-    second = points_s - day * DAY_S
-    if len(day):
-        first, last = int(day[0]), int(day[-1])
-        if last - first < len(day):
-            dates = np.datetime_as_string(np.arange(first, last + 1).astype("datetime64[D]")).astype("S10")
-            text["date"] = dates[day - first]
+    days = points_s // DAY_S
+    seconds = points_s - days * DAY_S
+    if len(days):
+        first, last = int(days[0]), int(days[-1])
+        if first == last:
+            text["date"] = _date(first)
+        elif last - first < len(days):
+            text["date"] = np.array([_date(day) for day in range(first, last + 1)]).take(days - first)
         else:  # less than a point a day
-            text["date"] = np.datetime_as_string(day.astype("datetime64[D]")).astype("S10")
-    minute = second // 60
-    text["minute"] = _minutes()[minute]
-    text["second"] = _seconds()[second - minute * 60]
+            text["date"] = [_date(day) for day in days.tolist()]
+    minutes = seconds // 60
+    text["minute"] = _minutes().take(minutes)
+    text["second"] = _seconds().take(seconds - minutes * 60)
     return text.view(f"V{WIDTH}")

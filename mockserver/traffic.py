@@ -6,110 +6,118 @@ Counts per native sample come first; rates, statuses, concurrency and quantiles 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .job import TICK_S, Moments, Samples
 from .load import load
-from .noise import Integers, Reals, uniforms, words
-from .signal import Scope, signal
+from .noise import Integers
+from .signal import Form, signal
+from .streams import Scope, drifting, drifts, every_tick, tick_bits
 
-# Quantiles of the standard normal distribution: latency is lognormal within a sample.
-_Z95, _Z99 = 1.645, 2.326
+COARSE = every_tick("traffic/coarse", Scope.DEPLOYMENT)
+FINE = every_tick("traffic/fine", Scope.DEPLOYMENT)
+RATE = drifting("traffic/rate", Scope.DEPLOYMENT)
+LATENCY = drifting("traffic/latency", Scope.DEPLOYMENT)
+SPREAD = drifting("traffic/spread", Scope.DEPLOYMENT)
+
+# Latency is lognormal within a cell: quantiles 50, 95 and 99 of the standard normal distribution.
+_Z = np.array([[0.0], [1.645], [2.326]])
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What was served in each cell; all of shape (cells,)."""
+    """What was served in each cell."""
 
-    ok: Integers
-    client_errors: Integers
-    server_errors: Integers
-    p50_ms: Reals
-    log_sd: Reals
+    rates: Integers
+    """Millionths of a request a second: answered well, refused, failed; shape (3, cells)."""
+    idle: npt.NDArray[np.bool_]
+    """Cells in which nothing was served, shape (cells,)."""
+    quantiles: Integers
+    """p50, p95, p99 in microseconds, shape (3, cells)."""
+    concurrency: Integers
+    """Tenths of requests in progress, always whole ones, shape (cells,)."""
 
 
-def _served(moments: Moments) -> Traffic:
+def served(moments: Moments, first_node: int, stop_node: int) -> Traffic:
+    """The traffic of a training job; see C5–C7, R22, R24 of the tests for what it must look like."""
     job, busy = moments.job, moments.once(load).busy
     workload = job.scenario.workload
+    bits = moments.once(tick_bits, first_node, stop_node)
+    # Four draws a cell from the first word, two finer ones from the second.
+    a, b, c, d = bits[COARSE][0].astype("<u8", copy=False).view("<u2").reshape(-1, 4).T * 2.0**-16
+    e, f = bits[FINE][0].astype("<u8", copy=False).view("<u4").reshape(-1, 2).T * 2.0**-32
+    wander = moments.once(drifts, first_node, stop_node)
     rate = workload.requests_per_second * job.pick("traffic/size", 0.85, 1.15)
-    draws = words(np.concatenate([job.keys("traffic/a"), job.keys("traffic/b")]), moments.ticks)
-    a, b, c, d = ((draws[0] >> np.uint64(shift) & np.uint64(0xFFFF)) * 2.0**-16 for shift in (0, 16, 32, 48))
-    e = (draws[1] >> np.uint64(11)) * 2.0**-53
-    wander = moments.drift(np.concatenate([job.keys("traffic/rate"), job.keys("latency"), job.keys("spread")]), 40)
-    expected = rate * TICK_S * (0.08 + 0.92 * busy) * (1.0 + 0.12 * wander[0]) * (0.95 + 0.1 * a)
+    expected = (0.08 + 0.92 * busy) * (1.0 + 0.12 * wander[RATE][0])
+    expected *= (0.95 + 0.1 * a) * (rate * TICK_S)
     # Dithered rounding keeps the mean: ⌊x + u⌋ is x on average.
-    requests = np.floor(expected + b).astype(np.int64)
+    requests = np.floor(expected + b)
     if moments.settled_until_s is not None:
-        requests[moments.times_s > moments.settled_until_s] = 0
-    client_errors = np.minimum(np.floor(requests * 0.006 + c).astype(np.int64), requests)
-    server_errors = np.minimum(np.floor(requests * 0.0002 + e).astype(np.int64), requests - client_errors)
-    p50_ms = workload.p50_ms * (1.0 + 0.06 * wander[1]) * (0.98 + 0.04 * d) * (1.2 - 0.2 * busy)
-    return Traffic(
-        requests - client_errors - server_errors, client_errors, server_errors, p50_ms, 0.5 + 0.07 * wander[2]
-    )
+        requests[moments.times_s > moments.settled_until_s] = 0.0
+    refused = np.floor(requests * 0.006 + c)
+    failed = np.minimum(np.floor(requests * 0.0002 + e), requests - refused)
+    rates = np.rint(np.array([requests - refused - failed, refused, failed]) * (1e6 / TICK_S)).astype(np.int64)
+    p50_us = (1.0 + 0.06 * wander[LATENCY][0]) * (1.2 - 0.2 * busy)
+    p50_us *= (0.98 + 0.04 * d) * (workload.p50_ms * 1000)
+    log_sd = 0.5 + 0.07 * wander[SPREAD][0]
+    mean_us = p50_us * np.exp(log_sd * log_sd * 0.5)
+    concurrency = np.floor(requests * mean_us * (1e-6 / TICK_S) + f).astype(np.int64)
+    quantiles = np.rint(p50_us * np.exp(_Z * log_sd)).astype(np.int64)
+    return Traffic(rates, requests == 0, quantiles, concurrency * 10)
 
 
-def _micro_rate(counts: Integers) -> Integers:
-    return np.rint(counts * (1e6 / TICK_S)).astype(np.int64)
+def _rate(moments: Moments, nodes: slice, status: int) -> Samples:
+    return Samples(moments.once(served, nodes.start, nodes.stop).rates[status : status + 1], moments.at)
 
 
-def _one_row(moments: Moments, values: Integers) -> Samples:
-    return Samples(values[None, :], moments.at)
+def _quantile(moments: Moments, nodes: slice, number: int) -> Samples:
+    traffic = moments.once(served, nodes.start, nodes.stop)
+    return Samples(traffic.quantiles[number : number + 1], moments.at, traffic.idle)
 
 
-@signal("inference_volume", Scope.DEPLOYMENT, decimals=6, per_divisor=True)
-def inference_volume(moments: Moments, _: slice) -> Samples:
+@signal("inference_volume", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+def inference_volume(moments: Moments, nodes: slice) -> Samples:
     """Requests a second: the sum of what is reported by status."""
-    served = moments.once(_served)
-    return _one_row(moments, sum(map(_micro_rate, (served.ok, served.client_errors, served.server_errors))))
+    return Samples(moments.once(served, nodes.start, nodes.stop).rates.sum(axis=0, keepdims=True), moments.at)
 
 
-@signal("inference_volume_by_status.status_2xx", Scope.DEPLOYMENT, decimals=6, per_divisor=True)
-def status_2xx(moments: Moments, _: slice) -> Samples:
+@signal("inference_volume_by_status.status_2xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+def status_2xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that were answered well."""
-    return _one_row(moments, _micro_rate(moments.once(_served).ok))
+    return _rate(moments, nodes, 0)
 
 
-@signal("inference_volume_by_status.status_4xx", Scope.DEPLOYMENT, decimals=6, per_divisor=True)
-def status_4xx(moments: Moments, _: slice) -> Samples:
+@signal("inference_volume_by_status.status_4xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+def status_4xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that were refused."""
-    return _one_row(moments, _micro_rate(moments.once(_served).client_errors))
+    return _rate(moments, nodes, 1)
 
 
-@signal("inference_volume_by_status.status_5xx", Scope.DEPLOYMENT, decimals=6, per_divisor=True)
-def status_5xx(moments: Moments, _: slice) -> Samples:
+@signal("inference_volume_by_status.status_5xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+def status_5xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that failed."""
-    return _one_row(moments, _micro_rate(moments.once(_served).server_errors))
+    return _rate(moments, nodes, 2)
 
 
-@signal("concurrent_requests", Scope.DEPLOYMENT, decimals=1)
-def concurrent_requests(moments: Moments, _: slice) -> Samples:
+@signal("concurrent_requests", Scope.DEPLOYMENT, Form.COUNT)
+def concurrent_requests(moments: Moments, nodes: slice) -> Samples:
     """Requests in progress: rate × mean latency, dithered to whole numbers."""
-    served = moments.once(_served)
-    requests = served.ok + served.client_errors + served.server_errors
-    mean_s = served.p50_ms * np.exp(served.log_sd**2 / 2) / 1000
-    dither = uniforms(moments.job.keys("concurrent_requests"), moments.ticks)[0]
-    return _one_row(moments, np.floor(requests / TICK_S * mean_s + dither).astype(np.int64) * 10)
+    return Samples(moments.once(served, nodes.start, nodes.stop).concurrency[None, :], moments.at)
 
 
-def _quantile(moments: Moments, z: float) -> Samples:
-    served = moments.once(_served)
-    values = np.rint(served.p50_ms * np.exp(z * served.log_sd) * 1000).astype(np.int64)
-    return Samples(values[None, :], moments.at, null=served.ok + served.client_errors + served.server_errors == 0)
-
-
-@signal("response_time_stats.p50", Scope.DEPLOYMENT, decimals=3)
-def p50(moments: Moments, _: slice) -> Samples:
+@signal("response_time_stats.p50", Scope.DEPLOYMENT, Form.MILLISECONDS)
+def p50(moments: Moments, nodes: slice) -> Samples:
     """Median response time, milliseconds."""
-    return _quantile(moments, 0.0)
+    return _quantile(moments, nodes, 0)
 
 
-@signal("response_time_stats.p95", Scope.DEPLOYMENT, decimals=3)
-def p95(moments: Moments, _: slice) -> Samples:
+@signal("response_time_stats.p95", Scope.DEPLOYMENT, Form.MILLISECONDS)
+def p95(moments: Moments, nodes: slice) -> Samples:
     """95th percentile of the response time, milliseconds."""
-    return _quantile(moments, _Z95)
+    return _quantile(moments, nodes, 1)
 
 
-@signal("response_time_stats.p99", Scope.DEPLOYMENT, decimals=3)
-def p99(moments: Moments, _: slice) -> Samples:
+@signal("response_time_stats.p99", Scope.DEPLOYMENT, Form.MILLISECONDS)
+def p99(moments: Moments, nodes: slice) -> Samples:
     """99th percentile of the response time, milliseconds."""
-    return _quantile(moments, _Z99)
+    return _quantile(moments, nodes, 2)
