@@ -1,4 +1,4 @@
-"""What the mock says of itself, under /_mock: outside the contract, without a key, never for browsers of other sites."""
+"""What the mock says of itself, under /_mock: outside the contract, without a key, not for browsers of other sites."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

@@ -5,6 +5,7 @@ It is padded with spaces on the left, which JSON allows before a value; leading 
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,20 +65,21 @@ def _shape(digits: int, decimals: int) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def decimal_text(values: Integers, decimals: int) -> Text:
+def decimal_text(values: Integers, decimals: int, largest: int) -> Text:
     """The text of values·10^−decimals, right-aligned.
 
     Args:
-        values: not negative, shape (rows, cells), at least one.
+        values: not negative, at least one, of any shape.
         decimals: digits behind the dot; 0 writes no dot at all.
+        largest: no value is larger; the width depends on it alone, not on the values that happen to be there.
 
     Returns:
-        Shape (rows, cells), all of one width.
+        An array of the same shape, all texts of one width.
     """
-    shape = _shape(len(str(values.max())), decimals)
-    least = int(values.min()) if len(shape) > 1 else 0
+    shape = _shape(len(str(largest)), decimals)
+    least = int(values.min()) if len(shape) > 2 else 0
     groups = np.empty((*values.shape, len(shape)), dtype=np.uint32)
-    rest = values.astype(np.uint64 if sum(shape) > 9 else np.uint32)
+    rest: npt.NDArray[np.unsignedinteger[Any]] = values.astype(np.uint64 if sum(shape) > 9 else np.uint32)
     passed = 0
     for position, digits in enumerate(shape):
         if position == len(shape) - 1:

@@ -6,7 +6,10 @@ StartError            start-up: broken spec, scenario, port
 RequestError          a request that is answered with an error envelope
 """
 
-from starlette.responses import JSONResponse, Response
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
 
 
 class StartError(Exception):
@@ -22,8 +25,10 @@ class RequestError(Exception):
         self.code = code
         self.headers = headers
 
-    def response(self) -> Response:
+    def response(self) -> "Response":
         """The response that says so."""
+        from starlette.responses import JSONResponse  # heavy: a refusal at the start should be quick
+
         return JSONResponse({"code": self.code, "message": str(self)}, self.status, self.headers)
 
 

@@ -1,10 +1,11 @@
 """One life of one deployment, and the moments of it that a request asks for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .noise import Integers, Reals, Recurring, Words, key, keys, uniform, words
 from .scenario import Deployment
@@ -14,6 +15,14 @@ T = TypeVar("T")
 
 TICK_S = 15
 """Native sampling: a value at t is that of the last tick at or before t."""
+
+
+class Scope(IntEnum):
+    """What one row of numbers belongs to."""
+
+    DEPLOYMENT = 0
+    NODE = 1
+    RANK = 2
 
 
 class Job:
@@ -27,14 +36,17 @@ class Job:
         self.node_ids = deployment.node_ids
         self.rank_names = deployment.rank_names
         self._parts = (seed, deployment.id)
+        self.kept: dict[Any, Any] = {}
+        """What modules keep of a job from request to request."""
         self._keys: dict[tuple[str, ...], Words] = {}
         self._node_keys: dict[str, Words] = {}
         self._rank_keys: dict[str, Words] = {}
         self._picks: dict[str, Reals] = {}
-        self.checkpoints = Recurring(self.key("checkpoints"), self.scenario.workload.checkpoint_every_s, ("lasts", "rest"))
+        workload = deployment.scenario.workload
+        self.checkpoints = Recurring(self.key("checkpoints"), workload.checkpoint_every_s, (50, 75), (0.03, 0.12))
         # Nothing of a checkpoint that began before this life lies on its disks.
         self.first_checkpoint = int(self.checkpoints.at(np.array([created_s])).number[0]) + 1
-        self.dips = Recurring(self.key("dips"), self.scenario.workload.dip_every_s, ("lasts", "depth"))
+        self.dips = Recurring(self.key("dips"), workload.dip_every_s, (35, 80), (0.66, 0.94))
 
     def key(self, series: str) -> int:
         """The key of something the whole deployment shares."""
@@ -59,6 +71,15 @@ class Job:
             self._rank_keys[series] = keys(names, *self._parts, series)
         return self._rank_keys[series]
 
+    def row_keys(self, series: str, scope: Scope, first_node: int, stop_node: int) -> Words:
+        """A key for each row of a series that belongs to these nodes."""
+        if scope is Scope.DEPLOYMENT:
+            return self.keys(series)
+        if scope is Scope.NODE:
+            return self.node_keys(series)[first_node:stop_node]
+        ranks = len(self.rank_names)
+        return self.rank_keys(series)[first_node * ranks : stop_node * ranks]
+
     def pick(self, series: str, low: float, high: float) -> float:
         """A real in [low, high) that the deployment keeps all its life."""
         return float(self._picked(series, self.keys, low, high)[0, 0])
@@ -77,17 +98,15 @@ class Job:
         return self._picks[series]
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Values of a signal for some rows (ranks, nodes, or the deployment).
-
-    values holds whole numbers of the signal's smallest unit, shape (rows, cells). at says which cell each point
-    shows, shape (points,); None means one cell a point. null marks the cells that have no value, shape (cells,).
-    """
+class Samples(NamedTuple):
+    """Values of a signal for some rows (ranks, nodes, or the deployment)."""
 
     values: Integers
+    """Whole numbers of the signal's smallest unit, shape (rows, cells)."""
     at: Integers | None
-    null: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None" = None
+    """Which cell each point shows, shape (points,); None means one cell a point."""
+    null: npt.NDArray[np.bool_] | None = None
+    """Cells that have no value, shape (cells,); None where all have one."""
 
 
 class Moments:

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .job import Job
+from .job import Job, Scope
 from .plan import Constant, Id, Node, Object, PerNode, RankMap, Series
-from .streams import Scope
 
 
 @dataclass(frozen=True, slots=True)

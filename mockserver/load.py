@@ -23,9 +23,6 @@ class Load:
 def load(moments: Moments) -> Load:
     """The load of a training job; see R1–R4 of the tests for what it must look like."""
     saving, dipping = moments.job.checkpoints.at(moments.times_s), moments.job.dips.at(moments.times_s)
-    lasts_s = 50.0 + 25.0 * saving.draws[0]
-    in_dip = dipping.elapsed_s < 35.0 + 45.0 * dipping.draws[0]
-    busy = np.where(in_dip, 0.94 - 0.28 * dipping.draws[1], 1.0)
-    saved = np.minimum(saving.elapsed_s / lasts_s, 1.0)
-    np.copyto(busy, 0.03 + 0.09 * saving.draws[1], where=saved < 1.0)
-    return Load(busy, saving.number, saved)
+    busy = np.where(dipping.passed < 1.0, dipping.level, 1.0)
+    np.copyto(busy, saving.level, where=saving.passed < 1.0)
+    return Load(busy, saving.number, np.minimum(saving.passed, 1.0))

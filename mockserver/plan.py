@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from . import compute as _compute  # noqa: F401  registers the signals
 from . import traffic as _traffic  # noqa: F401
 from .errors import StartError
+from .job import Scope
 from .signal import REGISTRY, Signal, generic
-from .streams import Scope
 
 Schema = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ class Resolver(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """One number member of a datapoint."""
 
@@ -46,6 +46,11 @@ class Quantity:
     nullable: bool
     minimum: float | None
     maximum: float | None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether its values must be changed to fit the contract."""
+        return self.integer or self.minimum is not None or self.maximum is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +165,8 @@ class _Compiler:
         self.resolve = contract.resolve
         self.parameter = parameter
         self.warnings: list[str] = []
+        self.quantities: dict[tuple[Any, ...], Quantity] = {}
+        self.generics: dict[tuple[Any, ...], Signal] = {}
         self.known: dict[tuple[Quantity | Timestamp | Constant, ...], Series] = {}
 
     def node(self, raw: Schema, place: _Place) -> Node:
@@ -233,9 +240,13 @@ class _Compiler:
         if not found:
             low = minimum if minimum is not None else min(0.0, maximum if maximum is not None else 0.0)
             high = maximum if maximum is not None else low + (100.0 if integer else 1.0)
-            found = generic(".".join(place.path[-2:]), place.scope, low, high, integer=integer)
+            kind = ".".join(place.path[-2:]), place.scope, low, high
+            found = self.generics.setdefault((*kind, integer), generic(*kind, integer=integer))
             self.warnings.append(f"{place.pointer}: no signal is registered for it; served with a generic one")
-        return Quantity(_opening(name), found, integer, "null" in types, minimum, maximum)
+        # Places that show the same numbers in the same way share one quantity, and so their series.
+        same = name, id(found), integer, "null" in types, minimum, maximum
+        quantity = Quantity(_opening(name), found, integer, "null" in types, minimum, maximum)
+        return self.quantities.setdefault(same, quantity)
 
     def constant(self, schema: Schema, place: _Place) -> Any:
         for keyword in ("const", "default"):

@@ -1,19 +1,20 @@
-"""Plan + signals → the bytes of an answer, piece by piece; no object per datapoint is ever made.
+"""Plan + signals → the bytes of an answer; no object per datapoint is ever made.
 
-A datapoint has a fixed width within one answer, so a series is a byte matrix: a template that holds all static JSON
-and the timestamps, and the text of the numbers written into its columns. Calls into numpy cost more than what they do
-for a small answer, so all series of some nodes are computed and written together (batch.py); a large answer is
-painted row by row and slice by slice, so that memory stays flat.
+A datapoint has a fixed width within one answer, so a series is a byte matrix with the text of the numbers and
+timestamps in its columns. A small answer is one buffer, filled in for all nodes at once (canvas.py), since calls into
+numpy cost more than what they do there. A large one is made node by node, row by row and slice by slice (batch.py),
+so that memory stays flat.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .batch import Batch, Piece
-from .job import Job, Moments
+from .batch import Written, row, stamps, write
+from .canvas import canvas
+from .job import Job, Moments, Scope
 from .layout import rows, steps
+from .near import Near
 from .plan import Plan, Series
-from .streams import Scope
 from .window import Window
 
 NODE_POINTS = 3000
@@ -42,56 +43,59 @@ def estimated_bytes(plan: Plan, view: View) -> int:
     return rows(plan.root, view.job, view.compute.count > 0) * view.traffic.count * TYPICAL_BYTES
 
 
-def whole(plan: Plan, view: View) -> bytes:
-    """The answer at once: everything is computed together, which is quickest where there is little of it."""
+def whole(plan: Plan, view: View, near: Near | None = None) -> bytes | memoryview:
+    """The answer at once: everything is computed together, which is quickest where there is little of it.
+
+    Args:
+        plan: what stands where.
+        view: what is shown.
+        near: keeps what windows nearby may want.
+    """
     compute, traffic = _moments(view)
-    every_node = slice(0, len(view.job.node_ids))
-    rows: dict[Series, list[Piece]] = {}
     if compute is traffic and view.compute.count:
-        rows = Batch(plan.series, compute, every_node, view.divisor).painted()
-    else:
-        of_deployment, of_nodes = _by_kind(plan)
-        if view.traffic.count:
-            rows |= Batch(of_deployment, traffic, every_node, view.divisor).painted()
-        if view.compute.count:
-            rows |= Batch(of_nodes, compute, every_node, view.divisor).painted()
-    return b"".join(
-        [
-            step if type(step) is bytes else rows[step.series][step.number] if step.series in rows else b""
-            for step in steps(plan.root, view.job, view.compute.count > 0)
-        ]
-    )
+        every_node = slice(0, len(view.job.node_ids))
+        if near is None or view.settled_until_s is not None:
+            written = write(plan.series, compute, every_node, view.divisor)
+        else:
+            written = near.written(plan, compute, view.divisor)
+        if all(one.kept is None for one in written.values()):
+            shape = tuple([(series, one.datapoint) for series, one in written.items()])
+            texts = {series: one.columns for series, one in written.items()}
+            return canvas(plan.root, view.job, view.compute.count, shape).filled(texts, compute.once(stamps))
+    # Points or nodes are missing: the answer has no shape that is known before.
+    return b"".join(pieces(plan, view))
 
 
-def pieces(plan: Plan, view: View) -> Iterator[Piece]:
+def pieces(plan: Plan, view: View) -> Iterator[bytes | memoryview]:
     """The answer piece by piece, node by node. A piece is never changed after it was handed out."""
     compute, traffic = _moments(view)
-    of_deployment, of_nodes = _by_kind(plan)
-    nodes = len(view.job.node_ids)
+    every_node = len(view.job.node_ids)
     together = max(1, NODE_POINTS // max(1, view.compute.count))
-    deployment: Batch | None = None
-    some: Batch | None = None
+    deployment: dict[Series, Written] = {}
+    some: dict[Series, Written] = {}
+    nodes = slice(0, 0)
     for step in steps(plan.root, view.job, view.compute.count > 0):
         if isinstance(step, bytes):
             yield step
-        elif step.series.scope is Scope.DEPLOYMENT:
+            continue
+        series = step.series
+        if series.scope is Scope.DEPLOYMENT:
             if view.traffic.count:
-                deployment = deployment or Batch(of_deployment, traffic, slice(0, 0), view.divisor)
-                yield from deployment.slices(step)
-        else:
-            # The leader's batch serves the top of the answer and, later, its own place among the nodes.
-            if some is None or not some.nodes.start <= step.node < some.nodes.stop:
-                first = step.node - step.node % together
-                some = Batch(of_nodes, compute, slice(first, min(first + together, nodes)), view.divisor)
-            yield from some.slices(step)
+                if series not in deployment:
+                    deployment |= write((series,), traffic, slice(0, 0), view.divisor)
+                yield from row(deployment[series], 0, traffic)
+            continue
+        # What was written for the top of the answer, the leader, serves its place among the nodes later.
+        if not nodes.start <= step.node < nodes.stop:
+            first = step.node - step.node % together
+            nodes, some = slice(first, min(first + together, every_node)), {}
+        if series not in some:
+            some |= write((series,), compute, nodes, view.divisor)
+        rows_of_node = len(some[series].columns[0][0]) // (nodes.stop - nodes.start)
+        yield from row(some[series], step.number - nodes.start * rows_of_node, compute)
 
 
 def _moments(view: View) -> tuple[Moments, Moments]:
     """Of the compute series and of the traffic series; the same where they show the same points."""
     compute = Moments(view.job, view.compute, view.settled_until_s)
     return compute, compute if view.traffic == view.compute else Moments(view.job, view.traffic, view.settled_until_s)
-
-
-def _by_kind(plan: Plan) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
-    of_deployment = tuple(series for series in plan.series if series.scope is Scope.DEPLOYMENT)
-    return of_deployment, tuple(series for series in plan.series if series.scope is not Scope.DEPLOYMENT)

@@ -77,6 +77,6 @@ def _try_out(operation: Operation, plan: Plan, pointer: str, world: World) -> No
     now_ms = world.clock()
     for deployment in world.deployments.values():
         view = world.view(deployment, {"start_epoch_millis": max(0, now_ms - 60_000), "end_epoch_millis": now_ms + 1})
-        body = whole(plan, view)
+        body = bytes(whole(plan, view))
         for violation in operation.response_violations(200, "application/json", body):
             raise PlanError(f"{pointer}: cannot be met: {violation.where}: {violation.message}")

@@ -10,9 +10,9 @@ from enum import Enum
 
 import numpy as np
 
-from .job import Moments, Samples
-from .noise import Words, uniform, words
-from .streams import Scope, spans
+from .job import Job, Moments, Samples, Scope
+from .noise import uniform, words
+from .streams import SPAN_TICKS
 
 Compute = Callable[[Moments, slice], Samples]
 """(moments, which nodes) → samples with a row for each of those nodes, or for each of their ranks."""
@@ -26,7 +26,8 @@ class Form(Enum):
     PERCENT = 2, "hundredths"
     MILLISECONDS = 3, "milliseconds to the microsecond"
     CORES = 4, "cores"
-    MILLIONTHS = 6, "millionths"
+    SHARE = 6, "share"
+    RATE = 6, "rate"
     INTEGER = 0, "integer"
 
     @property
@@ -42,6 +43,8 @@ class Signal:
     name: str
     scope: Scope
     form: Form
+    largest: Callable[[Job], int]
+    """No value in a job's life is larger."""
     compute: Compute
     per_divisor: bool = False
     """A volume: counted per time_divisor_seconds."""
@@ -50,11 +53,13 @@ class Signal:
 REGISTRY: dict[str, Signal] = {}
 
 
-def signal(name: str, scope: Scope, form: Form, per_divisor: bool = False) -> Callable[[Compute], Compute]:
+def signal(
+    name: str, scope: Scope, form: Form, largest: Callable[[Job], int], per_divisor: bool = False
+) -> Callable[[Compute], Compute]:
     """Register the decorated function as the signal of that name."""
 
     def register(compute: Compute) -> Compute:
-        REGISTRY[name] = Signal(name, scope, form, compute, per_divisor)
+        REGISTRY[name] = Signal(name, scope, form, largest, compute, per_divisor)
         return compute
 
     return register
@@ -64,18 +69,10 @@ def generic(name: str, scope: Scope, low: float, high: float, *, integer: bool) 
     """Steps within [low, high], a new one every ten minutes, for a series that nobody registered."""
     form = Form.INTEGER if integer else Form.CORES
 
-    def row_keys(moments: Moments, nodes: slice) -> Words:
-        if scope is Scope.DEPLOYMENT:
-            return moments.job.keys(name)
-        if scope is Scope.NODE:
-            return moments.job.node_keys(name)[nodes]
-        ranks = len(moments.job.rank_names)
-        return moments.job.rank_keys(name)[nodes.start * ranks : nodes.stop * ranks]
-
     def compute(moments: Moments, nodes: slice) -> Samples:
-        within = moments.once(spans)
-        share = 0.1 + 0.8 * uniform(words(row_keys(moments, nodes), within.numbers))
+        keys = moments.job.row_keys(name, scope, nodes.start, nodes.stop)
+        share = 0.1 + 0.8 * uniform(words(keys, moments.ticks // SPAN_TICKS))
         values = np.rint((low + (high - low) * share) * 10.0**form.decimals).astype(np.int64)
-        return Samples(values, within.at if moments.at is None else within.at[moments.at])
+        return Samples(values, moments.at)
 
-    return Signal(name, scope, form, compute)
+    return Signal(name, scope, form, lambda job: int(high * 10**form.decimals) + 1, compute)

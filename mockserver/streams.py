@@ -5,23 +5,15 @@ on which other streams there are.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
-from .job import Job, Moments
-from .noise import Integers, Reals, Words, uniform, words
+from .job import Job, Moments, Scope
+from .noise import Integers, Reals, Table, Words, uniform, words
 
 SPAN_TICKS = 40
 """Slow streams have new bits every ten minutes."""
-
-
-class Scope(IntEnum):
-    """What one row belongs to."""
-
-    DEPLOYMENT = 0
-    NODE = 1
-    RANK = 2
 
 
 _TICK: list[tuple[Scope, str]] = []
@@ -48,75 +40,76 @@ def drifting(name: str, scope: Scope) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
-    """The spans that hold some cells, each followed by the next one."""
+class _Rows:
+    """The keys of some streams' rows for some nodes, and which rows are whose."""
 
-    numbers: Integers
-    """Ascending, shape (spans,)."""
+    keys: Words
+    of: dict[str, slice]
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """What changes every SPAN_TICKS."""
+
     at: Integers
-    """Which of them each cell lies in, shape (cells,)."""
-
-
-def spans(moments: Moments) -> Spans:
-    """The spans of SPAN_TICKS that hold the cells."""
-    span = moments.ticks // SPAN_TICKS
-    first, last = int(span[0]), int(span[-1])
-    if last - first < len(span):
-        return Spans(np.arange(first, last + 2), span - first)
-    numbers = np.unique(np.concatenate([span, span + 1]))  # far apart cells: only the spans beside them
-    return Spans(numbers, numbers.searchsorted(span))
+    """Which span each point lies in, shape (points,)."""
+    bits: dict[str, Words]
+    """Of each stream declared with every_span: rows × spans."""
+    drifts: dict[str, Reals]
+    """Of each stream declared with drifting, in [−1, 1]: rows × cells."""
 
 
 def tick_bits(moments: Moments, first_node: int, stop_node: int) -> dict[str, Words]:
     """The bits of each stream declared with every_tick: rows × cells, rows of these nodes."""
-    keys, rows = _keys(moments.job, _TICK, first_node, stop_node)
-    bits = words(keys, moments.ticks)
-    return {name: bits[own] for name, own in rows.items()}
+    rows = _rows(moments.job, "tick", _TICK, first_node, stop_node)
+    bits = words(rows.keys, moments.ticks)
+    return {name: bits[own] for name, own in rows.of.items()}
 
 
-def span_bits(moments: Moments, first_node: int, stop_node: int) -> dict[str, Words]:
-    """The bits of each stream declared with every_span: rows × spans, rows of these nodes."""
-    return moments.once(_slow, first_node, stop_node)[1]
+def slow(moments: Moments, first_node: int, stop_node: int) -> Slow:
+    """The streams that change slowly, rows of these nodes."""
+    job, span = moments.job, moments.ticks // SPAN_TICKS
+    drifting_rows = _rows(job, "drift", _DRIFT, first_node, stop_node)
+    span_rows = _rows(job, "span", _SPAN, first_node, stop_node)
 
+    def make(numbers: Integers) -> tuple[Integers, Reals, Words]:
+        bits = words(np.concatenate([drifting_rows.keys, span_rows.keys]), numbers)
+        drifts = len(drifting_rows.keys)
+        return numbers, 2.0 * uniform(bits[:drifts]) - 1.0, bits[drifts:]
 
-def drifts(moments: Moments, first_node: int, stop_node: int) -> dict[str, Reals]:
-    """Each stream declared with drifting, in [−1, 1]: rows × cells, rows of these nodes."""
-    return moments.once(_slow, first_node, stop_node)[0]
-
-
-def _slow(moments: Moments, first_node: int, stop_node: int) -> tuple[dict[str, Reals], dict[str, Words]]:
-    within = moments.once(spans)
-    drift_keys, drift_rows = _keys(moments.job, _DRIFT, first_node, stop_node)
-    span_keys, span_rows = _keys(moments.job, _SPAN, first_node, stop_node)
-    bits = words(np.concatenate([drift_keys, span_keys]), within.numbers)
-    knots = uniform(bits[: len(drift_keys)])
-    knots *= 2.0
-    knots -= 1.0
-    left = knots.take(within.at, axis=1)
-    lines = knots.take(within.at + 1, axis=1)
+    first, last = int(span[0]), int(span[-1])
+    if last - first < len(span):
+        known = job.kept.get("slow")
+        if known is None or known[0] != (first_node, stop_node):
+            known = job.kept["slow"] = (first_node, stop_node), Table(make)
+        numbers, knots, bits = known[1].between(first, last + 2)
+        at = span - first
+    else:  # far apart cells: only the spans beside them
+        numbers, knots, bits = make(np.unique(np.concatenate([span, span + 1])))
+        at = numbers.searchsorted(span)
+    left = knots.take(at, axis=1)
+    lines = knots.take(at + 1, axis=1)
     lines -= left
-    lines *= (moments.ticks - within.numbers.take(within.at) * SPAN_TICKS) / SPAN_TICKS
+    lines *= moments.ticks * (1.0 / SPAN_TICKS) - numbers.take(at)
     lines += left
-    slow = bits[len(drift_keys) :]
-    return {name: lines[own] for name, own in drift_rows.items()}, {name: slow[own] for name, own in span_rows.items()}
+    return Slow(
+        at if moments.at is None else at[moments.at],
+        {name: bits[own] for name, own in span_rows.of.items()},
+        {name: lines[own] for name, own in drifting_rows.of.items()},
+    )
 
 
-def _keys(
-    job: Job, streams: list[tuple[Scope, str]], first_node: int, stop_node: int
-) -> tuple[Words, dict[str, slice]]:
-    """A key for each row, and which rows are whose."""
-    rows: dict[str, slice] = {}
+def _rows(job: Job, kind: str, streams: list[tuple[Scope, str]], first_node: int, stop_node: int) -> _Rows:
+    known: tuple[Any, _Rows] | None = job.kept.get(kind)
+    if known is not None and known[0] == (first_node, stop_node):
+        return known[1]
+    of: dict[str, slice] = {}
     parts: list[Words] = []
     first = 0
-    ranks = len(job.rank_names)
     for scope, name in streams:
-        if scope is Scope.DEPLOYMENT:
-            part = job.keys(name)
-        elif scope is Scope.NODE:
-            part = job.node_keys(name)[first_node:stop_node]
-        else:
-            part = job.rank_keys(name)[first_node * ranks : stop_node * ranks]
-        parts.append(part)
-        rows[name] = slice(first, first + len(part))
-        first += len(part)
-    return np.concatenate(parts), rows
+        parts.append(job.row_keys(name, scope, first_node, stop_node))
+        of[name] = slice(first, first + len(parts[-1]))
+        first += len(parts[-1])
+    rows = _Rows(np.concatenate(parts), of)
+    job.kept[kind] = (first_node, stop_node), rows
+    return rows

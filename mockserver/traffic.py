@@ -3,16 +3,17 @@
 Counts per native sample come first; rates, statuses, concurrency and quantiles are read off them.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from .job import TICK_S, Moments, Samples
+from .job import TICK_S, Job, Moments, Samples, Scope
 from .load import load
 from .noise import Integers
 from .signal import Form, signal
-from .streams import Scope, drifting, drifts, every_tick, tick_bits
+from .streams import drifting, every_tick, slow, tick_bits
 
 COARSE = every_tick("traffic/coarse", Scope.DEPLOYMENT)
 FINE = every_tick("traffic/fine", Scope.DEPLOYMENT)
@@ -30,12 +31,27 @@ class Traffic:
 
     rates: Integers
     """Millionths of a request a second: answered well, refused, failed; shape (3, cells)."""
-    idle: npt.NDArray[np.bool_]
-    """Cells in which nothing was served, shape (cells,)."""
+    idle: npt.NDArray[np.bool_] | None
+    """Cells in which nothing was served, shape (cells,); None where there is none."""
     quantiles: Integers
     """p50, p95, p99 in microseconds, shape (3, cells)."""
     concurrency: Integers
     """Tenths of requests in progress, always whole ones, shape (cells,)."""
+
+
+def _most_rate(job: Job) -> int:
+    """Millionths of a request a second: what the factors below can make of the workload's rate, and one more."""
+    return int((job.scenario.workload.requests_per_second * 1.3 + 1) * 1e6)
+
+
+def _most_us(job: Job) -> int:
+    """p99 in microseconds: p50 · 1.3 at the most, times the widest spread."""
+    return int(job.scenario.workload.p50_ms * 1000 * 1.3 * math.exp(2.326 * 0.57)) + 1
+
+
+def _most_concurrency(job: Job) -> int:
+    """Tenths of requests in progress: rate × mean latency, rounded up."""
+    return int(_most_rate(job) * 1e-6 * job.scenario.workload.p50_ms * 1e-3 * 1.6 + 1) * 10
 
 
 def served(moments: Moments, first_node: int, stop_node: int) -> Traffic:
@@ -46,7 +62,7 @@ def served(moments: Moments, first_node: int, stop_node: int) -> Traffic:
     # Four draws a cell from the first word, two finer ones from the second.
     a, b, c, d = bits[COARSE][0].astype("<u8", copy=False).view("<u2").reshape(-1, 4).T * 2.0**-16
     e, f = bits[FINE][0].astype("<u8", copy=False).view("<u4").reshape(-1, 2).T * 2.0**-32
-    wander = moments.once(drifts, first_node, stop_node)
+    wander = moments.once(slow, first_node, stop_node).drifts
     rate = workload.requests_per_second * job.pick("traffic/size", 0.85, 1.15)
     expected = (0.08 + 0.92 * busy) * (1.0 + 0.12 * wander[RATE][0])
     expected *= (0.95 + 0.1 * a) * (rate * TICK_S)
@@ -63,7 +79,8 @@ def served(moments: Moments, first_node: int, stop_node: int) -> Traffic:
     mean_us = p50_us * np.exp(log_sd * log_sd * 0.5)
     concurrency = np.floor(requests * mean_us * (1e-6 / TICK_S) + f).astype(np.int64)
     quantiles = np.rint(p50_us * np.exp(_Z * log_sd)).astype(np.int64)
-    return Traffic(rates, requests == 0, quantiles, concurrency * 10)
+    idle = requests == 0.0
+    return Traffic(rates, idle if idle.any() else None, quantiles, concurrency * 10)
 
 
 def _rate(moments: Moments, nodes: slice, status: int) -> Samples:
@@ -75,49 +92,49 @@ def _quantile(moments: Moments, nodes: slice, number: int) -> Samples:
     return Samples(traffic.quantiles[number : number + 1], moments.at, traffic.idle)
 
 
-@signal("inference_volume", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+@signal("inference_volume", Scope.DEPLOYMENT, Form.RATE, _most_rate, per_divisor=True)
 def inference_volume(moments: Moments, nodes: slice) -> Samples:
     """Requests a second: the sum of what is reported by status."""
     return Samples(moments.once(served, nodes.start, nodes.stop).rates.sum(axis=0, keepdims=True), moments.at)
 
 
-@signal("inference_volume_by_status.status_2xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+@signal("inference_volume_by_status.status_2xx", Scope.DEPLOYMENT, Form.RATE, _most_rate, per_divisor=True)
 def status_2xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that were answered well."""
     return _rate(moments, nodes, 0)
 
 
-@signal("inference_volume_by_status.status_4xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+@signal("inference_volume_by_status.status_4xx", Scope.DEPLOYMENT, Form.RATE, _most_rate, per_divisor=True)
 def status_4xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that were refused."""
     return _rate(moments, nodes, 1)
 
 
-@signal("inference_volume_by_status.status_5xx", Scope.DEPLOYMENT, Form.MILLIONTHS, per_divisor=True)
+@signal("inference_volume_by_status.status_5xx", Scope.DEPLOYMENT, Form.RATE, _most_rate, per_divisor=True)
 def status_5xx(moments: Moments, nodes: slice) -> Samples:
     """Requests a second that failed."""
     return _rate(moments, nodes, 2)
 
 
-@signal("concurrent_requests", Scope.DEPLOYMENT, Form.COUNT)
+@signal("concurrent_requests", Scope.DEPLOYMENT, Form.COUNT, _most_concurrency)
 def concurrent_requests(moments: Moments, nodes: slice) -> Samples:
     """Requests in progress: rate × mean latency, dithered to whole numbers."""
     return Samples(moments.once(served, nodes.start, nodes.stop).concurrency[None, :], moments.at)
 
 
-@signal("response_time_stats.p50", Scope.DEPLOYMENT, Form.MILLISECONDS)
+@signal("response_time_stats.p50", Scope.DEPLOYMENT, Form.MILLISECONDS, _most_us)
 def p50(moments: Moments, nodes: slice) -> Samples:
     """Median response time, milliseconds."""
     return _quantile(moments, nodes, 0)
 
 
-@signal("response_time_stats.p95", Scope.DEPLOYMENT, Form.MILLISECONDS)
+@signal("response_time_stats.p95", Scope.DEPLOYMENT, Form.MILLISECONDS, _most_us)
 def p95(moments: Moments, nodes: slice) -> Samples:
     """95th percentile of the response time, milliseconds."""
     return _quantile(moments, nodes, 1)
 
 
-@signal("response_time_stats.p99", Scope.DEPLOYMENT, Form.MILLISECONDS)
+@signal("response_time_stats.p99", Scope.DEPLOYMENT, Form.MILLISECONDS, _most_us)
 def p99(moments: Moments, nodes: slice) -> Samples:
     """99th percentile of the response time, milliseconds."""
     return _quantile(moments, nodes, 2)

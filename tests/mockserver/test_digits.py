@@ -15,7 +15,7 @@ numbers = st.one_of(st.integers(0, 20), st.integers(0, 10**6), st.integers(0, 2*
 
 
 def written(values: list[int], decimals: int) -> list[str]:
-    text = decimal_text(np.array([values], dtype=np.int64), decimals)
+    text = decimal_text(np.array([values], dtype=np.int64), decimals, max(values))
     assert text.shape == (1, len(values))
     return [bytes(item).decode() for item in text[0].tolist()]
 
@@ -43,6 +43,14 @@ def test_powers_of_ten_and_their_neighbours(decimals: int, digits: int) -> None:
 
 
 def test_rows_stay_rows() -> None:
-    text = decimal_text(np.array([[1, 20], [300, 4000]]), 1)
+    text = decimal_text(np.array([[1, 20], [300, 4000]]), 1, 4000)
     shown = [[bytes(item).decode().strip() for item in row] for row in text.tolist()]
     assert shown == [["0.1", "2.0"], ["30.0", "400.0"]]
+
+
+@given(numbers, st.integers(0, 12), st.integers(0, 2**62))
+def test_the_width_depends_on_the_largest_alone(values: list[int], decimals: int, largest: int) -> None:
+    largest = max(largest, *values)
+    one, other = (decimal_text(np.array(part), decimals, largest) for part in (values, values[:1]))
+    assert one.itemsize == other.itemsize
+    assert bytes(one[0]) == bytes(other[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopsmock.mockserver.noise import Recurring, key, keys, words
+from loopsmock.mockserver.noise import Recurring, Table, key, keys, words
 
 MASK = 2**64 - 1
 keys_64 = st.integers(0, MASK)
@@ -59,23 +59,36 @@ def test_words_are_evenly_spread_and_independent() -> None:
 
 @given(keys_64, ticks, st.integers(15, 10_000))
 def test_an_event_is_the_last_one_begun(key_64: int, times: list[int], period_s: int) -> None:
-    events = Recurring(key_64, period_s, ("size",))
+    events = Recurring(key_64, period_s, (1.0, 2.0), (0.25, 0.5))
     found = events.at(array(times))
-    assert (found.elapsed_s >= 0).all()
-    # Begun 0.6 periods too early or late at most, so the last one began no more than 1.6 periods ago.
-    assert (found.elapsed_s <= 1.6 * period_s + 1).all()
+    assert (found.passed >= 0).all()
+    # Begun 0.3 periods too early or late at most, so the last one began no more than 1.6 periods ago; it lasts ≥ 1 s.
+    assert (found.passed <= 1.6 * period_s + 1).all()
     for index, time in enumerate(times):
-        alone = events.at(array([time]))
+        alone = Recurring(key_64, period_s, (1.0, 2.0), (0.25, 0.5)).at(array([time]))
         assert alone.number[0] == found.number[index]
-        assert alone.elapsed_s[0] == found.elapsed_s[index]
-        assert alone.draws[0, 0] == found.draws[0, index]
-    assert ((found.draws >= 0) & (found.draws < 1)).all()
+        assert alone.passed[0] == found.passed[index]
+        assert alone.level[0] == found.level[index]
+    assert ((found.level >= 0.25) & (found.level < 0.5)).all()
 
 
 @pytest.mark.parametrize("period_s", [480, 2400])
 def test_events_recur_once_a_period(period_s: int) -> None:
     times = np.arange(0, 1000 * period_s, 15, dtype=np.int64)
-    numbers = Recurring(key("x"), period_s).at(times).number
+    numbers = Recurring(key("x"), period_s, (1.0, 2.0), (0.0, 1.0)).at(times).number
     assert (np.diff(numbers) >= 0).all()
     assert np.diff(numbers).max() == 1
     assert abs(len(np.unique(numbers)) - 1000) <= 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 3000)), min_size=1, max_size=8))
+def test_a_table_gives_what_is_made_afresh(asked: list[tuple[int, int]]) -> None:
+    def make(
+        numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    ) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.uint64]]"]:
+        return (words(row(5), numbers),)
+
+    table = Table(make)
+    for first, count in asked:
+        (found,) = table.between(first, first + count)
+        assert (found == make(np.arange(first, first + count))[0]).all()
