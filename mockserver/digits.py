@@ -23,24 +23,31 @@ def _packed(texts: list[str]) -> Group:
     return np.frombuffer("".join(texts).encode(), dtype=np.uint32)
 
 
+def _four_digits(shown: int) -> Group:
+    """0 to 9999 with leading zeros, then again with spaces for them, the last `shown` digits always being there."""
+    numbers = np.arange(_TEN_THOUSAND)[:, None]
+    powers = np.array([1000, 100, 10, 1])
+    zeros = (numbers // powers % 10 + ord("0")).astype(np.uint8)
+    spaces = np.where((numbers < powers) & (powers >= 10**shown), np.uint8(ord(" ")), zeros)
+    return np.concatenate([zeros, spaces]).view(np.uint32)[:, 0]
+
+
 @cache
 def _fraction_groups() -> Group:
     """Four digits behind the dot: zeros in either half."""
-    return _packed([f"{number:04d}" for number in range(_TEN_THOUSAND)] * 2)
+    return _four_digits(4)
 
 
 @cache
 def _whole_groups() -> Group:
     """Four digits before the dot with others behind them: nothing at all in place of zero."""
-    zeros = [f"{number:04d}" for number in range(_TEN_THOUSAND)]
-    return _packed([*zeros, "    ", *(f"{number:4d}" for number in range(1, _TEN_THOUSAND))])
+    return _four_digits(0)
 
 
 @cache
 def _last_whole_groups() -> Group:
     """The last four digits before the dot: zero is shown."""
-    zeros = [f"{number:04d}" for number in range(_TEN_THOUSAND)]
-    return _packed(zeros + [f"{number:4d}" for number in range(_TEN_THOUSAND)])
+    return _four_digits(1)
 
 
 @cache
