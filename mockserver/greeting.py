@@ -2,15 +2,20 @@
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import quote
 
 from .routing import Routing
 from .scenario import Deployment
 
 _TRUSS_PORT = ":8000"
+_FEW = 10
+"""So many skipped operations are listed; of more, only their number."""
 
 
-def greeting(url: str, routing: Routing, deployments: Mapping[str, Deployment], *, key_set: bool) -> str:
+def greeting(
+    url: str, routing: Routing, deployments: Mapping[str, Deployment], *, key_set: bool, spec: Path | None = None
+) -> str:
     """The text that follows the first line.
 
     Args:
@@ -18,6 +23,7 @@ def greeting(url: str, routing: Routing, deployments: Mapping[str, Deployment], 
         routing: What of the spec is served.
         deployments: What is served, by id.
         key_set: Whether a certain key is required. The text names its variable, never its value.
+        spec: The file that is served instead of the package's own contract.
     """
     key = '"$LOOPSMOCK_API_KEY"' if key_set else '"loopsmock"'
     clients = [
@@ -32,14 +38,27 @@ def greeting(url: str, routing: Routing, deployments: Mapping[str, Deployment], 
     lines += [f"  {name:<18}{how}" for name, how in clients]
     lines += ["", "Deployments:"]
     lines += [f"  {id_:<18}{_size(deployment)}  {deployment.scenario.shows}" for id_, deployment in deployments.items()]
-    lines += ["", "Operations:"]
-    lines += [f"  {method} {path}" for path, methods in routing.served.items() for method in methods]
-    if routing.skipped:
-        lines += [f"  and {len(routing.skipped)} of the spec that are not served"]
+    lines += ["", *_operations(routing, spec)]
     method, path = next((method, path) for path, methods in routing.served.items() for method in methods)
     lines += ["", "Try it:", f"  {_curl(method, url, path, next(iter(deployments)), key_set=key_set)}"]
     lines += ["", "Ctrl-C stops it.", ""]
     return "\n".join(lines)
+
+
+def _operations(routing: Routing, spec: Path | None) -> list[str]:
+    """What of the contract is served, what is not and why."""
+    served = [f"{method} {path}" for path, methods in routing.served.items() for method in methods]
+    if spec is None and not routing.skipped:
+        return ["Operations:", *(f"  {line}" for line in served)]
+    lines = [f"Operations of {spec or 'openapi.yaml'}: {len(served)} served, {len(routing.skipped)} skipped"]
+    lines += [f"  {line}" for line in served]
+    if len(routing.skipped) > _FEW:
+        argument = "" if spec is None else f"spec=Path({str(spec)!r})"
+        lines += ["Those skipped, each with the reason, are in this list in Python:"]
+        lines += [f"  create_app({argument}).state.routing.skipped"]
+    elif routing.skipped:
+        lines += ["Skipped:", *(f"  {line}" for line in routing.skipped)]
+    return lines
 
 
 def _size(deployment: Deployment) -> str:

@@ -1,6 +1,6 @@
 """Contract → which of its operations are served, each with a plan that was tried out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from ..contracts.spec import Operation, Spec, SpecError, load
 from .errors import StartError
 from .plan import NothingToServe, Plan, PlanError, compile_plan
 from .render import whole
+from .window import BOUNDS
 from .world import World
 
 PREFIX = "/v1/loops/"
@@ -25,7 +26,7 @@ class Routing:
     skipped: list[str] = field(default_factory=list)
     """Operations that are not, as `METHOD PATH: why`."""
     warnings: list[str] = field(default_factory=list)
-    """Places of the contract that are served generically or left out."""
+    """Places of the contract that are served generically, left out, or not read."""
 
 
 def route(source: Path | Mapping[str, Any] | None, world: World) -> Routing:
@@ -69,7 +70,27 @@ def _route_one(routing: Routing, operation: Operation, world: World) -> None:
         return
     _try_out(operation, plan, pointer, world)
     routing.served.setdefault(operation.path, {})[operation.method] = operation, plan
-    routing.warnings += plan.warnings
+    routing.warnings += [*plan.warnings, *_unread(operation)]
+
+
+def _unread(operation: Operation) -> Iterator[str]:
+    """A warning where the request lacks members that are read: what stands there instead is ignored."""
+    schema, pointer, declared = operation.request_schema, operation.pointer, set[str]()
+    if schema is not None and operation.request_pointer is not None:
+        _, pointer = operation.schemas.follow(schema, operation.request_pointer)
+        declared = set(_members(operation, schema))
+    missing = [name for name in BOUNDS if name not in declared]
+    if missing:
+        yield f"{pointer}: the request lacks {', '.join(missing)}; the default is taken, whatever stands there instead"
+
+
+def _members(operation: Operation, raw: Any, depth: int = 0) -> Iterator[str]:
+    schema = operation.schemas.resolve(raw)
+    yield from schema.get("properties", {})
+    if depth < 16:  # a schema that contains itself
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            for branch in schema.get(keyword, ()):
+                yield from _members(operation, branch, depth + 1)
 
 
 def _try_out(operation: Operation, plan: Plan, pointer: str, world: World) -> None:

@@ -91,7 +91,9 @@ def run(settings: Settings, *, api_key: str | None, **world: Any) -> None:
                 _write_port(settings.port_file, port)
             _say(f"LOOPSMOCK_URL={url}\n")
             if not settings.quiet:
-                _say(greeting(url, app.state.routing, app.state.world.deployments, key_set=api_key is not None))
+                deployments = app.state.world.deployments
+                key_set = api_key is not None
+                _say(greeting(url, app.state.routing, deployments, key_set=key_set, spec=world.get("spec")))
 
         config = uvicorn.Config(
             app if settings.quiet else AccessLog(app),

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 from loopsmock import __version__
+from loopsmock.contracts.spec import load
 from loopsmock.mockserver import create_app
 from loopsmock.mockserver.cli import commands, instant_ms, seconds
 from loopsmock.mockserver.greeting import greeting
@@ -330,11 +331,33 @@ def test_the_text_for_people_fits_the_port_and_the_spec() -> None:
     routing, deployments = app.state.routing, app.state.world.deployments
     text = greeting("http://127.0.0.1:8000", routing, deployments, key_set=False)
     assert "remote_url = http://localhost:8000" in text
-    assert "not served" not in text
+    assert "skipped" not in text
     routing.skipped.append("GET /v1/models: not ours")
     other = greeting("http://127.0.0.1:8001", routing, deployments, key_set=False)
     assert "remote_url = " not in other
-    assert "1 of the spec" in other
+    assert "Operations of openapi.yaml: 1 served, 1 skipped\n" in other
+    routing.skipped *= 11
+    many = greeting("http://127.0.0.1:8001", routing, deployments, key_set=False)
+    assert "  create_app().state.routing.skipped\n" in many
+
+
+@pytest.mark.parametrize("others", [0, 10, 11])
+def test_under_a_spec_it_says_how_many_operations_are_served(others: int, tmp_path: Path) -> None:
+    document = load().document
+    answer = {"responses": {"200": {"description": "Something else."}}}
+    document["paths"] |= {f"/v1/other/{number}": {"get": answer} for number in range(others)}
+    file = tmp_path / "management.json"
+    file.write_text(json.dumps(document))
+    with serving("--spec", str(file)) as server:
+        code, text, _ = server.stop()
+    assert code == 0
+    assert f"Operations of {file}: 1 served, {others} skipped\n  POST {METRICS.format('{deployment_id}')}\n" in text
+    listed = [line for line in text.splitlines() if line.startswith("  GET /v1/other/")]
+    assert len(listed) == (others if others <= 10 else 0)
+    assert all("not under /v1/loops/" in line for line in listed)
+    assert (f"create_app(spec=Path({str(file)!r})).state.routing.skipped" in text) == (others > 10)
+    with serving("--spec", str(file), "--quiet") as server:
+        assert server.stop() == (0, "", "")
 
 
 def test_version_and_help() -> None:
