@@ -42,6 +42,14 @@ def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def unbuffered_line(descriptor: int) -> str:
+    """One line, and not a byte more: what a buffer takes beyond it, `communicate` would not give back."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(descriptor, 1)):
+        line += byte
+    return line.decode()
+
+
 class Running:
     """A server in its own process; `stop` gives what it left."""
 
@@ -56,7 +64,7 @@ class Running:
         self.watch = threading.Timer(PATIENCE_S, self.process.kill)
         self.watch.start()
         assert self.process.stdout
-        self.first_line = self.process.stdout.readline()
+        self.first_line = unbuffered_line(self.process.stdout.fileno())
         self.url = self.first_line.strip().removeprefix("LOOPSMOCK_URL=")
         self.port = int(self.url.rpartition(":")[2] or 0)
 
@@ -186,7 +194,7 @@ def test_an_old_port_file_is_gone_when_the_start_fails(tmp_path: Path) -> None:
         ("serve --max-points 0", "--max-points"),
         ("serve --deployment healthy", "ID=SCENARIO"),
         ("serve --deployment a=healthy --deployment a=single", "twice"),
-        ("serve --port 0 --deployment a=nothing", "healthy, single, wide"),
+        ("serve --port 0 --deployment a=nothing", "healthy, brand-new"),
         ("serve --missing-auth-status 402", "'401', '403'"),
         ("serve --spec no-such-file.yaml", "no-such-file.yaml"),
         ("serve --port 0 --spec {root}/Makefile", "Makefile"),
