@@ -18,8 +18,8 @@ from .answer import Answers
 from .endpoint import Access, Endpoint
 from .errors import RequestError, not_found
 from .routing import Routing, route
-from .scenario import catalogue
 from .scenario import deployments as played_deployments
+from .scenario_file import catalogue
 from .window import Limits
 from .world import World
 

@@ -32,7 +32,7 @@ class Written(NamedTuple):
     columns: list[tuple[Text, Integers | None]]
     """For each number the text of rows × cells, and which cell each point shows (None: its own)."""
     kept: Mask | None
-    """Points that exist, where not all do, shape (points,)."""
+    """Points that exist, where not all do, shape (rows, points)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,16 @@ def write(series: tuple[Series, ...], moments: Moments, nodes: slice, divisor: i
         kept: Mask | None = None
         for quantity in one.quantities:
             sample, text = samples[number], texts[number]
+            exists = sample.present
             if sample.null is not None:
                 if quantity.nullable:
                     text[:, sample.null] = np.void(b"null".rjust(text.itemsize))
                 else:  # A number that must not be null cannot be told: the point is not there.
-                    exists = ~(sample.null if sample.at is None else sample.null[sample.at])
-                    kept = exists if kept is None else kept & exists
+                    exists = ~sample.null[None, :] if exists is None else exists & ~sample.null
+            if exists is not None and not exists.all():
+                rows = np.repeat(exists, len(text) // len(exists), axis=0)
+                rows = rows if moments.at is None else rows.take(moments.at, axis=1)
+                kept = rows if kept is None else kept & rows
             columns.append((text, sample.at))
             number += 1
         written[one] = Written(datapoint(one, tuple([text.itemsize for text, _ in columns])), columns, kept)
@@ -118,7 +122,7 @@ def shown(written: dict[Series, Written], cells: Integers) -> dict[Series, Writt
         series: Written(
             one.datapoint,
             [(text, cells if at is None else at.take(cells)) for text, at in one.columns],
-            None if one.kept is None else one.kept.take(cells),
+            None if one.kept is None else one.kept.take(cells, axis=1),
         )
         for series, one in written.items()
     }
@@ -144,7 +148,7 @@ def row(written: Written, number: int, moments: Moments) -> Iterator[bytes | mem
             shown = text[number, part] if at is None else text[number].take(at[part])
             out[:, offset : offset + text.itemsize].view(text.dtype)[:, 0] = shown
         if written.kept is not None:
-            out = out[written.kept[part]]
+            out = out[written.kept[number, part]]
         if out.size:
             if comma:
                 yield b","

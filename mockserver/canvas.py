@@ -51,7 +51,7 @@ class Canvas:
         placed: dict[Series, list[tuple[int, int]]] = {series: [] for series in datapoints}
         parts: list[bytes] = []
         size = 0
-        for step in steps(root, job, has_nodes=True):
+        for step in steps(root, job, tuple(range(len(job.node_ids)))):
             if isinstance(step, Row):
                 placed[step.series].append((step.number, size))
                 part = datapoints[step.series].blank * points

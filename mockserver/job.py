@@ -17,6 +17,10 @@ TICK_S = 15
 """Native sampling: a value at t is that of the last tick at or before t."""
 
 
+# Faults after which nodes are gone, and boot again.
+STAGED = ("out-of-memory", "node-loss", "scaled-down", "leak", "end", "never-starts")
+
+
 class Scope(IntEnum):
     """What one row of numbers belongs to."""
 
@@ -43,10 +47,20 @@ class Job:
         self._rank_keys: dict[str, Words] = {}
         self._picks: dict[str, Reals] = {}
         workload = deployment.scenario.workload
-        self.checkpoints = Recurring(self.key("checkpoints"), workload.checkpoint_every_s, (50, 75), (0.03, 0.12))
+        saving_s = workload.checkpoint_lasts_s * 0.8, workload.checkpoint_lasts_s * 1.2
+        self.checkpoints = Recurring(
+            self.key("checkpoints"), workload.checkpoint_every_s, saving_s, (0.03, 0.12), wobble=0.2
+        )
         # Nothing of a checkpoint that began before this life lies on its disks.
         self.first_checkpoint = int(self.checkpoints.at(np.array([created_s])).number[0]) + 1
         self.dips = Recurring(self.key("dips"), workload.dip_every_s, (35, 80), (0.66, 0.94))
+        trains_s = workload.cycle_s * workload.training_share
+        self.cycles = Recurring(
+            self.key("cycles"), workload.cycle_s, (trains_s * 0.9, trains_s * 1.1), (1.0, 1.0), wobble=0.12
+        )
+        staged = any(fault.kind in STAGED for fault in deployment.scenario.faults)
+        self.steady_from_s = None if staged else created_s + deployment.scenario.boot.working_at_s
+        """From when on all nodes work without a break; None where there are breaks."""
 
     def key(self, series: str) -> int:
         """The key of something the whole deployment shares."""
@@ -107,6 +121,8 @@ class Samples(NamedTuple):
     """Which cell each point shows, shape (points,); None means one cell a point."""
     null: npt.NDArray[np.bool_] | None = None
     """Cells that have no value, shape (cells,); None where all have one."""
+    present: npt.NDArray[np.bool_] | None = None
+    """Points that exist, by the cell they were sampled in, shape (nodes or 1, cells); None where all do."""
 
 
 class Moments:
@@ -128,6 +144,9 @@ class Moments:
         """Numbers of the cells, shape (cells,)."""
         self.times_s = ticks * TICK_S
         """When the cells were sampled, epoch seconds, shape (cells,)."""
+        from_s = job.steady_from_s
+        self.is_steady = from_s is not None and (not len(ticks) or int(ticks[0]) * TICK_S >= from_s)
+        """Whether all nodes work without a break."""
         self._made: dict[Callable[..., Any], tuple[tuple[Any, ...], Any]] = {}
 
     def once(self, make: Callable[..., T], *args: Any) -> T:

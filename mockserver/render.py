@@ -13,6 +13,7 @@ from .batch import Written, row, stamps, write
 from .canvas import canvas
 from .job import Job, Moments, Scope
 from .layout import rows, steps
+from .load import presence
 from .near import Near
 from .plan import Plan, Series
 from .window import Window
@@ -40,7 +41,8 @@ class View:
 
 def estimated_bytes(plan: Plan, view: View) -> int:
     """About how long the answer is."""
-    return rows(plan.root, view.job, view.compute.count > 0) * view.traffic.count * TYPICAL_BYTES
+    every_node = tuple(range(len(view.job.node_ids)))
+    return rows(plan.root, view.job, every_node) * view.traffic.count * TYPICAL_BYTES
 
 
 def whole(plan: Plan, view: View, near: Near | None = None) -> bytes | memoryview:
@@ -52,7 +54,7 @@ def whole(plan: Plan, view: View, near: Near | None = None) -> bytes | memoryvie
         near: keeps what windows nearby may want.
     """
     compute, traffic = _moments(view)
-    if compute is traffic and view.compute.count:
+    if compute is traffic and view.compute.count and compute.once(presence) is None:
         every_node = slice(0, len(view.job.node_ids))
         if near is None or view.settled_until_s is not None:
             written = write(plan.series, compute, every_node, view.divisor)
@@ -70,11 +72,12 @@ def pieces(plan: Plan, view: View) -> Iterator[bytes | memoryview]:
     """The answer piece by piece, node by node. A piece is never changed after it was handed out."""
     compute, traffic = _moments(view)
     every_node = len(view.job.node_ids)
+    listed = _listed(compute)
     together = max(1, NODE_POINTS // max(1, view.compute.count))
     deployment: dict[Series, Written] = {}
     some: dict[Series, Written] = {}
     nodes = slice(0, 0)
-    for step in steps(plan.root, view.job, view.compute.count > 0):
+    for step in steps(plan.root, view.job, listed):
         if isinstance(step, bytes):
             yield step
             continue
@@ -93,6 +96,15 @@ def pieces(plan: Plan, view: View) -> Iterator[bytes | memoryview]:
             some |= write((series,), compute, nodes, view.divisor)
         rows_of_node = len(some[series].columns[0][0]) // (nodes.stop - nodes.start)
         yield from row(some[series], step.number - nodes.start * rows_of_node, compute)
+
+
+def _listed(moments: Moments) -> tuple[int, ...]:
+    """The nodes that have a point in the window."""
+    if not len(moments.ticks):
+        return ()
+    found = moments.once(presence)
+    nodes = range(len(moments.job.node_ids))
+    return tuple(nodes) if found is None else tuple(node for node in nodes if found.host[node].any())
 
 
 def _moments(view: View) -> tuple[Moments, Moments]:

@@ -1,33 +1,20 @@
-"""What the fake deployments are: scenarios read from fixtures/scenarios, and deployments that play them.
+"""What the fake deployments are. Frozen values only: how a scenario looks as numbers is for the signals to say."""
 
-Frozen values only. How a scenario looks as numbers is for the signals to say.
-"""
-
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-import jsonschema_rs
-import yaml
 
 from .errors import StartError
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 DAY_S = 86_400
-
-_UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": DAY_S}
 
 
 class ScenarioError(StartError):
-    """A scenario file that cannot be played."""
+    """A scenario that cannot be played."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceType:
-    """One kind of node."""
+    """One kind of node, with at most eight GPUs."""
 
     name: str
     gpu_type: str
@@ -45,10 +32,56 @@ class InstanceType:
 class Workload:
     """What the trainer does all day."""
 
-    checkpoint_every_s: int
-    dip_every_s: int
-    requests_per_second: float
-    p50_ms: float
+    kind: str = "training"
+    cycle_s: int = 360
+    training_share: float = 0.26
+    checkpoint_every_s: int = 2400
+    checkpoint_lasts_s: int = 62
+    dip_every_s: int = 480
+    requests_per_second: float = 6.0
+    p50_ms: float = 900.0
+    client_error_share: float = 0.006
+    server_error_share: float = 0.0002
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """The stages from nothing to work, seconds each."""
+
+    pending_s: int = 90
+    """Nothing is there."""
+    starting_s: int = 120
+    """Nodes have CPU and disk."""
+    loading_s: int = 240
+    """GPU memory fills."""
+
+    @property
+    def loading_at_s(self) -> int:
+        """When GPU memory begins to fill."""
+        return self.pending_s + self.starting_s
+
+    @property
+    def working_at_s(self) -> int:
+        """When work begins."""
+        return self.pending_s + self.starting_s + self.loading_s
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that goes wrong, when, for how long, how often and where."""
+
+    kind: str
+    at_s: int = 0
+    every_s: int | None = None
+    lasts_s: int | None = None
+    nodes: tuple[int, ...] | None = None
+    ranks: tuple[int, ...] | None = None
+    factor: float = 1.5
+    busy: float = 0.65
+    share: float = 0.1
+    status: str = "5xx"
+    of: str = "host"
+    down_s: int = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +92,13 @@ class Scenario:
     shows: str
     instance_type: InstanceType
     nodes: int
-    recreated_every_s: int | None
+    recreated_every_s: int | None = None
     """A new life begins at each multiple of this since the epoch; None for a long-lived deployment."""
-    workload: Workload
+    availability: str = "dedicated"
+    lag_s: int = 0
+    boot: Boot = Boot()
+    workload: Workload = Workload()
+    faults: tuple[Fault, ...] = ()
 
     def created_s(self, now_s: int) -> int:
         """When the life that lasts at now began: recurring on the epoch, so that every server agrees on it."""
@@ -86,66 +123,6 @@ class Deployment:
     def rank_names(self) -> list[str]:
         """The GPU ranks of each node."""
         return [str(rank) for rank in range(self.scenario.instance_type.gpu_count)]
-
-
-def seconds(duration: str) -> int:
-    """`40m` → 2400."""
-    return int(duration[:-1]) * _UNIT_S[duration[-1]]
-
-
-@cache
-def instance_types() -> Mapping[str, InstanceType]:
-    """The kinds of node, by name."""
-    entries = yaml.load((FIXTURES / "instance_types.yaml").read_bytes(), yaml.CSafeLoader)
-    return {name: InstanceType(name=name, **entry) for name, entry in entries.items()}
-
-
-@cache
-def _schema() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(json.loads((FIXTURES / "scenario.schema.json").read_text("utf-8")))
-
-
-def read(file: Path) -> Scenario:
-    """Read one scenario file.
-
-    Raises:
-        ScenarioError: it cannot be read, or breaks the scenario schema.
-    """
-    try:
-        entry: Any = yaml.load(file.read_bytes(), yaml.CSafeLoader)
-    except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ScenarioError(f"{file}: not YAML: {' '.join(str(error).split())}") from error
-    for broken in _schema().iter_errors(entry):
-        place = ".".join(str(step) for step in broken.instance_path) or "the file"
-        raise ScenarioError(f"{file}: {place}: {broken.message}")
-    if entry["instance_type"] not in instance_types():
-        known = ", ".join(instance_types())
-        raise ScenarioError(f"{file}: instance_type: {entry['instance_type']!r} is not one of {known}")
-    created, workload = entry.get("created", "long-lived"), entry["workload"]
-    return Scenario(
-        name=file.stem,
-        shows=entry["shows"],
-        instance_type=instance_types()[entry["instance_type"]],
-        nodes=entry["nodes"],
-        recreated_every_s=None if created == "long-lived" else seconds(created["every"]),
-        workload=Workload(
-            checkpoint_every_s=seconds(workload.get("checkpoint_every", "40m")),
-            dip_every_s=seconds(workload.get("dip_every", "8m")),
-            requests_per_second=workload["requests_per_second"],
-            p50_ms=workload["p50_ms"],
-        ),
-    )
-
-
-def catalogue(extra: Sequence[Path] = ()) -> dict[str, Scenario]:
-    """The scenarios that come with the package, then the user's own files or folders, by name."""
-    scenarios: dict[str, Scenario] = {}
-    for place in (FIXTURES / "scenarios", *extra):
-        for file in sorted(place.glob("*.yaml")) if place.is_dir() else [place]:
-            scenarios[file.stem] = read(file)
-    return scenarios
 
 
 def deployments(scenarios: Mapping[str, Scenario], played: Mapping[str, str] | None = None) -> dict[str, Deployment]:

@@ -53,6 +53,8 @@ class Slow:
 
     at: Integers
     """Which span each point lies in, shape (points,)."""
+    of_cells: Integers
+    """Which span each cell lies in, shape (cells,)."""
     bits: dict[str, Words]
     """Of each stream declared with every_span: rows × spans."""
     drifts: dict[str, Reals]
@@ -94,6 +96,7 @@ def slow(moments: Moments, first_node: int, stop_node: int) -> Slow:
     lines += left
     return Slow(
         at if moments.at is None else at[moments.at],
+        at,
         {name: bits[own] for name, own in span_rows.of.items()},
         {name: lines[own] for name, own in drifting_rows.of.items()},
     )

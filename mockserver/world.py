@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from .job import TICK_S, Job
+from .job import TICK_S, Job, Moments
+from .load import status
 from .render import View
 from .scenario import Deployment, Scenario
-from .window import Limits, resolve
+from .window import Limits, Window, resolve
 
 ANY_ID_SCENARIO = "healthy"
 
@@ -75,12 +76,19 @@ class World:
         created_s = deployment.scenario.created_s(now_s)
         traffic = compute = window.between(created_s, now_s)
         settled_until_s = None
-        if self._lag_s:
+        lag_s = max(self._lag_s, deployment.scenario.lag_s)
+        if lag_s:
             # A point shows the last native sample at or before it: what counts is whether that one is readable yet.
-            settled_until_s = (now_s - self._lag_s) // TICK_S * TICK_S
+            settled_until_s = (now_s - lag_s) // TICK_S * TICK_S
             compute = traffic.between(created_s, min(now_s, settled_until_s + TICK_S - 1))
         divisor = members.get("time_divisor_seconds") or 1
         return View(self._job(deployment, created_s), compute, traffic, settled_until_s, divisor)
+
+    def status(self, deployment: Deployment) -> str:
+        """How the deployment is listed now: one of the vendor's status names."""
+        now_s = self.clock() // 1000
+        job = self._job(deployment, deployment.scenario.created_s(now_s))
+        return status(Moments(job, Window(now_s, 1, 1)))
 
 
 def _shortened(id_: str, most: int = 60) -> str:

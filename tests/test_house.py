@@ -20,8 +20,9 @@ FLOORS = {
     "mockserver": [
         "errors window access_key",
         "scenario noise",
-        "job",
-        "streams load",
+        "scenario_file job",
+        "streams faults",
+        "load",
         "signal",
         "compute traffic",
         "plan",
