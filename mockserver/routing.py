@@ -9,6 +9,7 @@ from ..contracts.spec import Operation, Spec, SpecError, load
 from .errors import StartError
 from .plan import NothingToServe, Plan, PlanError, compile_plan
 from .render import whole
+from .scenario import Deployment
 from .window import BOUNDS
 from .world import World
 
@@ -96,8 +97,17 @@ def _members(operation: Operation, raw: Any, depth: int = 0) -> Iterator[str]:
 def _try_out(operation: Operation, plan: Plan, pointer: str, world: World) -> None:
     """Hold an answer of a few points to the schema it was planned from: what cannot be met is said at the start."""
     now_ms = world.clock()
-    for deployment in world.deployments.values():
+    for deployment in _of_each_kind(world):
         view = world.view(deployment, {"start_epoch_millis": max(0, now_ms - 60_000), "end_epoch_millis": now_ms + 1})
         body = bytes(whole(plan, view))
         for violation in operation.response_violations(200, "application/json", body):
             raise PlanError(f"{pointer}: cannot be met: {violation.where}: {violation.message}")
+
+
+def _of_each_kind(world: World) -> list[Deployment]:
+    """A deployment that runs and one that does not: one has points, the other null and empty series."""
+    found: dict[bool, Deployment] = {}
+    for deployment in world.deployments.values():
+        if len(found) < 2:
+            found.setdefault(world.status(deployment) == "RUNNING", deployment)
+    return list(found.values())
