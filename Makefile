@@ -8,13 +8,14 @@ WORKERS ?= auto
 ARGS ?=
 PYTHON ?=
 
-.PHONY: help serve test check bench clean
+.PHONY: help serve test check bench realism clean
 
 help:
 	@echo 'make serve   start the mock on http://127.0.0.1:8000 (ARGS="--port 0 --seed 7")'
 	@echo 'make test    all tests, with branch coverage'
 	@echo 'make check   ruff and mypy'
 	@echo 'make bench   speed and memory beside their baselines'
+	@echo 'make realism measure every scenario against its table, over 20 seeds'
 	@echo 'make clean   remove .venv and everything that was built'
 
 serve: $(VENV)/base
@@ -33,6 +34,9 @@ check: $(VENV)/test .types/loopsmock
 
 bench: $(VENV)/test
 	$(RUN) tests/bench/run.py $(ARGS)
+
+realism: $(VENV)/test
+	$(RUN) -m tests.realism $(ARGS)
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info .coverage .coverage.* .hypothesis .pytest_cache .mypy_cache .ruff_cache

@@ -1,6 +1,6 @@
 """An answer as arrays: what the rows look at. Knows the contract's member names and nothing of any server."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -72,7 +72,7 @@ class Node:
 
 @dataclass(slots=True)
 class Answer:
-    """A whole answer and what was asked."""
+    """A whole answer, what was asked, and what stands beside it."""
 
     asked: Asked
     volume: Series
@@ -81,6 +81,7 @@ class Answer:
     quantiles: dict[str, Series]
     top: Node
     nodes: list[Node]
+    beside: "Beside | None" = None
 
     def traffic(self) -> Iterator[Series]:
         """The series of the whole deployment."""
@@ -92,10 +93,24 @@ class Answer:
         for node in (self.top, *self.nodes):
             yield from node.series()
 
-    def each(self, of_node: Callable[[Node], Mapping[str, Series]]) -> Iterator[Series]:
-        """One kind of per-rank series, over all ranks of all nodes."""
+    def compute(self) -> Iterator[Series]:
+        """The series of the nodes."""
         for node in self.nodes:
-            yield from of_node(node).values()
+            yield from node.series()
+
+
+@dataclass(slots=True)
+class Beside:
+    """What some rows compare an answer with."""
+
+    healthy: Answer
+    """The deployment `healthy` of the same seed and window."""
+    coarser: Answer
+    """The same deployment over a window that begins elsewhere, at another step and per another unit of time."""
+    divisor: int
+    """Seconds in the unit of time of `coarser`."""
+    listed: tuple[tuple[int, str], ...] | None
+    """Moments, epoch seconds, and the status that the deployment is listed with; None where none is served."""
 
 
 @dataclass(slots=True)

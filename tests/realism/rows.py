@@ -100,11 +100,17 @@ class Measured:
         """One line of the table."""
         spread = " / ".join(f"{value:.4g}" for value in (self.worst.min(), np.median(self.worst), self.worst.max()))
         return (
-            f"{self.row.id:<4}{self.scenario:<9}{self.row.statistic:<58} {self.row.target!s:<10} {spread:<32} "
-            f"{self.inside}/{len(self.worst)}  {self.row.source}"
+            f"{self.row.id:<4} {self.scenario:<18} {self.row.statistic:<59} {self.row.target!s:<11} {spread:<32} "
+            f"{self.inside:>2}/{len(self.worst):<3} {'held' if self.held else 'NOT HELD':<9} {self.row.source}"
         )
+
+
+HEAD = (
+    f"{'row':<4} {'scenario':<18} {'statistic, the worst of its ranks, nodes, hours or points':<59} {'target':<11} "
+    f"{'measured min / median / max':<32} {'seeds':<6} {'':<9} source"
+)
 
 
 def table(measured: list[Measured]) -> str:
     """The table: row, scenario, statistic, target, measured min / median / max, seeds inside, source."""
-    return "\n".join(entry.line() for entry in measured)
+    return "\n".join([HEAD, *(entry.line() for entry in measured)])

@@ -1,12 +1,13 @@
 """C3–C12: what holds for every point of every answer, as rows; and what two answers must agree on (C1, C2, C5)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from .reading import Answer, Floats, Node, Series
+from .reading import Answer, Floats, Node, Seconds, Series
 from .rows import NONE, Range, Row
+from .stretches import busy, on, shown
 
 SOURCE = "units and sums of the contract; NVML; instance types"
 STATIONARY_S = 3600
@@ -28,6 +29,19 @@ def off_grid(answer: Answer) -> Floats:
     """Series whose timestamps are not start + k·step, each once, ascending, from creation to now."""
     grid = answer.asked.grid()
     return _count(not np.array_equal(one.times_s, grid) for one in answer.series())
+
+
+def stray(answer: Answer) -> Floats:
+    """Series with timestamps that are not start + k·step, or do not ascend, or lie outside of life and past."""
+    grid = answer.asked.grid()
+    return _count(
+        not (np.isin(one.times_s, grid).all() and (np.diff(one.times_s) > 0).all()) for one in answer.series()
+    )
+
+
+def pointless(answer: Answer) -> Floats:
+    """Nodes that are listed without a point in the window."""
+    return _count(not any(one.times_s.size for one in node.series()) for node in answer.nodes or [answer.top])
 
 
 def differs_from_leader(answer: Answer) -> Floats:
@@ -141,17 +155,18 @@ def busy_without_memory(answer: Answer) -> Floats:
 
 
 def lag_of_traffic(answer: Answer) -> Floats:
-    """Steps from the utilization's phases to the traffic's, where they correlate best; NaN where they hardly do."""
-    ranks = [one for node in answer.nodes for one in node.utilization.values()]
-    if not ranks or not _aligned(answer.volume, *ranks):
-        return np.full(1, np.nan)
-    busy, rate = np.mean([one.values for one in ranks], axis=0), answer.volume.values
+    """Steps from the utilization's phases to the traffic's, where they correlate best; NaN where they hardly do.
+
+    Where no rank is there none is busy; where traffic is missing nothing is compared.
+    """
+    rate, works = on(answer.volume, answer.asked.grid()), np.nan_to_num(busy(answer))
     lags, size = range(-LAGS, LAGS + 1), rate.size
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = [
-            np.corrcoef(busy[max(0, -lag) : size - max(0, lag)], rate[max(0, lag) : size + min(0, lag)])[0, 1]
-            for lag in lags
-        ]
+    found = []
+    for lag in lags:
+        one, other = works[max(0, -lag) : size - max(0, lag)], rate[max(0, lag) : size + min(0, lag)]
+        there = ~np.isnan(other)
+        moves = there.any() and np.ptp(one[there]) > 0 and np.ptp(other[there]) > 0
+        found.append(np.corrcoef(one[there], other[there])[0, 1] if moves else -1.0)
     best = int(np.argmax(found))
     return np.array([float(lags[best])]) if found[best] >= COINCIDES else np.full(1, np.nan)
 
@@ -180,6 +195,9 @@ ROWS = (
     _exact("C11", "steps from utilization's phases to traffic's", Range(-1, 1), "proposal", lag_of_traffic),
     _exact("C12", "points before creation or in the future", NONE, SOURCE, out_of_life),
 )
+STRAY = _exact("C3", "series with stray points", NONE, "observed on siblings", stray)
+"""C3 where points are missing on purpose."""
+LISTED = _exact("C10", "nodes without a point", NONE, "assumption", pointless)
 ALWAYS = tuple(row for row in ROWS if row.target == NONE)
 """Those that hold for a window and step of any size, one point included."""
 
@@ -194,3 +212,48 @@ def disagreements(one: Answer, other: Answer) -> Floats:
     if [node.id for node in one.nodes] != [node.id for node in other.nodes]:
         return np.ones(1)
     return _count(differing(*pair) for pair in zip(one.series(), other.series(), strict=True))
+
+
+def _again(answer: Answer) -> Iterator[tuple[Series, Series, float]]:
+    """Each series, what the other window shows of it, and how many times its values that must be."""
+    if answer.beside is None:
+        raise ValueError("this row needs another window beside the answer")
+    other, nodes = answer.beside.coarser, {node.id: node for node in answer.nodes}
+    counted = [answer.volume, *answer.by_status.values()]
+    pairs = list(zip(answer.traffic(), other.traffic(), strict=True))
+    for node in other.nodes:
+        # A node that has no point in one of the windows is not listed there.
+        pairs += zip(nodes[node.id].series(), node.series(), strict=True) if node.id in nodes else []
+    for one, also in pairs:
+        yield one, also, answer.beside.divisor if any(one is series for series in counted) else 1.0
+
+
+def _differing(one: Series, other: Series, times: float, grid: Seconds) -> npt.ArrayLike:
+    """At which shared times one window has a point and the other does not, or another value."""
+    first, second = on(one, grid) * times, on(other, grid)
+    same = np.isclose(first, second, rtol=1e-12 if times != 1 else 0, atol=0, equal_nan=True)
+    return ~same | (shown(one, grid) != shown(other, grid))
+
+
+def differs_in_another_window(answer: Answer) -> Floats:
+    """Points that another window, at another step, shows otherwise or not at all."""
+    return _compared(answer, scaled=False)
+
+
+def divisor_wrong(answer: Answer) -> Floats:
+    """Points of the request volumes that another unit of time does not multiply."""
+    return _compared(answer, scaled=True)
+
+
+def _compared(answer: Answer, scaled: bool) -> Floats:
+    assert answer.beside is not None
+    grid = np.intersect1d(answer.asked.grid(), answer.beside.coarser.asked.grid())
+    if not grid.size:
+        return np.full(1, np.nan)
+    return _count(_differing(one, other, times, grid) for one, other, times in _again(answer) if (times != 1) == scaled)
+
+
+BESIDE = (
+    _exact("C1", "points that another window shows otherwise (C2 too)", NONE, SOURCE, differs_in_another_window),
+    _exact("C5", "volumes that the divisor does not multiply", NONE, SOURCE, divisor_wrong),
+)

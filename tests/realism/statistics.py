@@ -19,6 +19,7 @@ SAMPLES_A_MINUTE = 4
 SHARED_DIPS = 10
 """How many dips a window must hold before correlation says anything."""
 DIP_BELOW = 0.95
+"""Of the median utilization."""
 
 Statistic = Callable[[Floats], "float | np.number"]
 
@@ -28,16 +29,16 @@ def _of(series: list[Series], statistic: Statistic) -> Floats:
     return np.array([statistic(one.values) if one.values.size else np.nan for one in series], dtype=np.float64)
 
 
-def _utilization(statistic: Statistic) -> Callable[[Answer], Floats]:
+def of_utilization(statistic: Statistic) -> Callable[[Answer], Floats]:
     return lambda answer: _of([one for node in answer.nodes for one in node.utilization.values()], statistic)
 
 
-def _memory(statistic: Statistic) -> Callable[[Answer], Floats]:
+def of_memory(statistic: Statistic) -> Callable[[Answer], Floats]:
     return lambda answer: _of([one for node in answer.nodes for one in node.memory.values()], statistic)
 
 
-def _memory_share(statistic: Statistic) -> Callable[[Answer], Floats]:
-    return lambda answer: _memory(statistic)(answer) / answer.asked.node_type.gpu_memory_bytes
+def of_memory_share(statistic: Statistic) -> Callable[[Answer], Floats]:
+    return lambda answer: of_memory(statistic)(answer) / answer.asked.node_type.gpu_memory_bytes
 
 
 def _cpu(statistic: Statistic) -> Callable[[Answer], Floats]:
@@ -79,7 +80,8 @@ def _correlations(answer: Answer) -> Floats:
     matrix = _matrix(answer)
     if not matrix.size:
         return np.zeros(0)
-    dipping = matrix.mean(axis=0) < DIP_BELOW
+    level = matrix.mean(axis=0)
+    dipping = level < DIP_BELOW * np.median(level)
     if np.count_nonzero(dipping[1:] & ~dipping[:-1]) < SHARED_DIPS:
         return np.zeros(0)
     minutes = matrix.shape[1] // SAMPLES_A_MINUTE
@@ -92,7 +94,7 @@ def _correlations(answer: Answer) -> Floats:
 
 
 def _gap_of_medians(answer: Answer) -> Floats:
-    medians = _utilization(np.median)(answer)
+    medians = of_utilization(np.median)(answer)
     return np.array([np.ptp(medians)]) if medians.size else medians
 
 
@@ -121,22 +123,22 @@ def _of_eight_gpus(answer: Answer) -> bool:
 
 
 ROWS = (
-    Row("R1", "utilization of a rank: median", at_least(0.97), "Acme, where busy", _utilization(np.median)),
+    Row("R1", "utilization of a rank: median", at_least(0.97), "Acme, where busy", of_utilization(np.median)),
     Row(
         "R1",
         "utilization of a rank: share of time > 0.95",
         at_least(0.80),
         "Acme, where busy",
-        _utilization(lambda values: (values > 0.95).mean()),
+        of_utilization(lambda values: (values > 0.95).mean()),
     ),
     Row(
         "R1",
         "utilization of a rank: share of time < 0.05",
         at_most(0.03),
         "Acme, where busy",
-        _utilization(lambda values: (values < 0.05).mean()),
+        of_utilization(lambda values: (values < 0.05).mean()),
     ),
-    Row("R2", "utilization of a rank: p5", Range(0.60, 0.97), "Acme; proposal", _utilization(_p5)),
+    Row("R2", "utilization of a rank: p5", Range(0.60, 0.97), "Acme; proposal", of_utilization(_p5)),
     Row(
         "R3",
         "1-min utilization of a rank: median corr. with others",
@@ -158,32 +160,36 @@ ROWS = (
         "utilization of a rank: std(10-sample mean) / std",
         at_least(0.45),
         "GenTD26: 0.62",
-        _utilization(_kept_by_means),
+        of_utilization(_kept_by_means),
     ),
     Row(
         "R5",
         "GPU memory of a rank: share of steps unchanged",
         at_least(0.90),
         "proposal; GenTD26 at least 0.64",
-        _memory(lambda values: (np.diff(values) == 0).mean() if values.size > 1 else np.nan),
+        of_memory(lambda values: (np.diff(values) == 0).mean() if values.size > 1 else np.nan),
     ),
-    Row("R5", "GPU memory of a rank: range / capacity", at_most(0.03), "proposal", _memory_share(np.ptp)),
+    Row("R5", "GPU memory of a rank: range / capacity", at_most(0.03), "proposal", of_memory_share(np.ptp)),
     Row(
-        "R6", "GPU memory of a rank: median / NVML total", Range(0.55, 0.96), "Kalos p25–p95", _memory_share(np.median)
+        "R6",
+        "GPU memory of a rank: median / NVML total",
+        Range(0.55, 0.96),
+        "Kalos p25–p95",
+        of_memory_share(np.median),
     ),
     Row(
         "R7",
         "GPU memory of a rank: points that are not whole MiB",
         NONE,
         "DCGM reports MiB",
-        _memory(lambda values: np.count_nonzero(values % MIB)),
+        of_memory(lambda values: np.count_nonzero(values % MIB)),
     ),
     Row(
         "R8",
         "utilization of a rank: share of whole percents",
         ALL,
         "GPU_UTIL is an integer",
-        _utilization(lambda values: (np.round(100 * values) / 100 == values).mean()),
+        of_utilization(lambda values: (np.round(100 * values) / 100 == values).mean()),
     ),
     Row("R9", "CPU cores of an 8-GPU node: median", Range(8, 36), "Acme", _cpu(np.median), _of_eight_gpus),
     Row(
