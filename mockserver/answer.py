@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from .near import Near
-from .plan import Plan
 from .render import View, estimated_bytes, pieces, whole
+from .shapes import Plan
 
 WHOLE_BYTES = 1 << 20
 """Up to this size an answer is one body with a Content-Length."""

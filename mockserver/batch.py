@@ -13,7 +13,7 @@ from .datapoint import Datapoint, datapoint
 from .digits import Text, decimal_text
 from .job import Job, Moments
 from .noise import Integers
-from .plan import Quantity, Series
+from .shapes import Quantity, Series
 from .signal import Form
 from .stamps import WIDTH as STAMP_WIDTH
 from .stamps import timestamp_text

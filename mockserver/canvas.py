@@ -14,7 +14,7 @@ from .digits import Text
 from .job import Job
 from .layout import Row, steps
 from .noise import Integers
-from .plan import Object, Series
+from .shapes import Object, Series
 from .stamps import WIDTH as STAMP_WIDTH
 
 Bytes = npt.NDArray[np.uint8]

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from .plan import Quantity, Series, Timestamp
+from .shapes import Quantity, Series, Timestamp
 from .stamps import WIDTH as STAMP_WIDTH
 
 

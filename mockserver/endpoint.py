@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ..contracts.spec import Operation, RequestInvalid
 from .access_key import Standing, standing
 from .answer import Answers
 from .errors import RequestError, invalid, not_found
-from .plan import Plan
+from .record import Record
+from .shapes import Plan
 from .window import WindowError
-from .world import UnknownDeployment, World
+from .world import UnknownId, World
 
 log = logging.getLogger("loopsmock")
 
@@ -47,9 +49,9 @@ class Endpoint:
     """The operations of one path."""
 
     def __init__(
-        self, served: Mapping[str, tuple[Operation, Plan]], world: World, access: Access, answers: Answers
+        self, served: Mapping[str, tuple[Operation, Plan | Record]], world: World, access: Access, answers: Answers
     ) -> None:
-        """Serve operations by method, each with its plan."""
+        """Serve operations by method, each with its plan or record."""
         self._served = served
         self._world = world
         self._access = access
@@ -67,18 +69,23 @@ class Endpoint:
             operation, plan = found
             self._access.check(_authorization(scope))
             try:
-                deployment = self._world.deployment(scope["path_params"][operation.path_parameters[0]])
-                members = operation.parse_request(await _body(request))
-                _hint(members)
-                view = self._world.view(deployment, members)
-            except UnknownDeployment as error:
+                if isinstance(plan, Record):
+                    response: Response = JSONResponse(plan.fill(self._world.facts(scope["path_params"])))
+                else:
+                    response = await self._metrics(operation, plan, request)
+            except UnknownId as error:
                 raise not_found(str(error)) from error
             except (RequestInvalid, WindowError) as error:
                 raise invalid(str(error)) from error
-            response = self._answers.respond(plan, view)
         except RequestError as error:
             response = error.response()
         await response(scope, receive, send)
+
+    async def _metrics(self, operation: Operation, plan: Plan, request: Request) -> Response:
+        deployment = self._world.deployment(request.path_params[operation.path_parameters[0]])
+        members = operation.parse_request(await _body(request))
+        _hint(members)
+        return self._answers.respond(plan, self._world.view(deployment, members))
 
 
 def _authorization(scope: Scope) -> bytes | None:

@@ -39,8 +39,8 @@ def greeting(
     lines += ["", "Deployments:"]
     lines += [f"  {id_:<18}{_size(deployment)}  {deployment.scenario.shows}" for id_, deployment in deployments.items()]
     lines += ["", *_operations(routing, spec)]
-    method, path = next((method, path) for path, methods in routing.served.items() for method in methods)
-    lines += ["", "Try it:", f"  {_curl(method, url, path, next(iter(deployments)), key_set=key_set)}"]
+    metrics = routing.metrics[0]
+    lines += ["", "Try it:", f"  {_curl(metrics.method, url, metrics.path, next(iter(deployments)), key_set=key_set)}"]
     lines += ["", "Ctrl-C stops it.", ""]
     return "\n".join(lines)
 

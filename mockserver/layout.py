@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .job import Job, Scope
-from .plan import Constant, Id, Node, Object, PerNode, RankMap, Series
+from .shapes import Constant, Id, Node, Object, PerNode, RankMap, Series
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .batch import Written, shown, write
 from .job import TICK_S, Job, Moments
-from .plan import Plan, Series
+from .shapes import Plan, Series
 from .window import Window
 
 MOST_TICKS = 4 * 60 * 4

@@ -7,121 +7,15 @@ signal registered under the end of its path (`a.b` binds …/a/b), and to a gene
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from . import compute as _compute  # noqa: F401  registers the signals
 from . import traffic as _traffic  # noqa: F401
-from .errors import StartError
 from .job import Scope
+from .schema import NothingToServe, PlanError, Resolver, Schema, below, bound, constant, opening, types_of
+from .shapes import Constant, Id, Node, Object, PerNode, Plan, Quantity, RankMap, Series, Timestamp
 from .signal import REGISTRY, Signal, generic
-
-Schema = Mapping[str, Any]
-
-
-class PlanError(StartError):
-    """A schema that cannot be served; says where in the contract and why."""
-
-
-class NothingToServe(PlanError):
-    """The schema holds no series at all: it belongs to an operation of another kind."""
-
-
-class Resolver(Protocol):
-    """What the plan needs of a contract."""
-
-    def resolve(self, schema: Schema) -> Schema:
-        """The schema with its own `$ref` followed."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantity:
-    """One number member of a datapoint."""
-
-    opening: bytes
-    """The member's name as JSON and a colon."""
-    signal: Signal
-    integer: bool
-    nullable: bool
-    minimum: float | None
-    maximum: float | None
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether its values must be changed to fit the contract."""
-        return self.integer or self.minimum is not None or self.maximum is not None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
-    """An array of datapoints. Places that show the same numbers in the same form share one Series object."""
-
-    parts: tuple["Quantity | Timestamp | Constant", ...]
-    """The members of a datapoint in the order of the schema."""
-    quantities: tuple["Quantity", ...]
-    """Those of them that are numbers."""
-    scope: Scope
-    """What one row of the series belongs to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timestamp:
-    """The date-time member of a datapoint."""
-
-    opening: bytes
-    """The member's name as JSON and a colon."""
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A member with the same JSON value everywhere."""
-
-    opening: bytes
-    """The member's name as JSON and a colon."""
-    json: str
-
-
-@dataclass(frozen=True, slots=True)
-class Id:
-    """The id of the node, or of the deployment that was asked for."""
-
-    scope: Scope
-
-
-@dataclass(frozen=True, slots=True)
-class RankMap:
-    """An object with a series for each GPU rank of a node."""
-
-    series: Series
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Object:
-    """An object with these members, in order."""
-
-    members: tuple[tuple[str, "Node"], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PerNode:
-    """An array with an object for each node."""
-
-    entry: Object
-
-
-Node = Series | RankMap | PerNode | Object | Id | Constant
-
-
-@dataclass(slots=True)
-class Plan:
-    """What an operation answers with."""
-
-    root: Object
-    series: tuple[Series, ...]
-    """All series of it, each once."""
-    warnings: list[str] = field(default_factory=list)
-    """Places of the contract that are served generically or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +25,7 @@ class _Place:
     scope: Scope
 
     def member(self, name: str) -> "_Place":
-        return _Place(f"{self.pointer}/properties/{_escaped(name)}", (*self.path, name), self.scope)
+        return _Place(below(self.pointer, name), (*self.path, name), self.scope)
 
     def below(self, keyword: str, scope: Scope | None = None) -> "_Place":
         return _Place(f"{self.pointer}/{keyword}", self.path, self.scope if scope is None else scope)
@@ -171,7 +65,7 @@ class _Compiler:
 
     def node(self, raw: Schema, place: _Place) -> Node:
         schema = self.resolve(raw)
-        types = _types(schema)
+        types = types_of(schema)
         if self.is_series(schema):
             return self.series(self.resolve(schema["items"]), place)
         if "array" in types and self.holds_series(schema):
@@ -187,11 +81,11 @@ class _Compiler:
             return RankMap(self.series(items, place.below("additionalProperties", Scope.RANK)))
         if schema.get("properties"):
             return self.object(schema, place)
-        return self.id(schema, place) or Constant(b"", json.dumps(self.constant(schema, place)))
+        return self.id(schema, place) or Constant(b"", json.dumps(constant(schema, place.pointer)))
 
     def id(self, schema: Schema, place: _Place) -> Id | None:
         """A string that names the node it stands in, or the deployment."""
-        if "string" not in _types(schema) or schema.keys() & {"const", "enum", "format"}:
+        if "string" not in types_of(schema) or schema.keys() & {"const", "enum", "format"}:
             return None
         if place.scope is Scope.NODE or place.path[-1:] == (self.parameter,):
             return Id(place.scope)
@@ -215,15 +109,15 @@ class _Compiler:
         stamp = self.timestamp_member(item)
         first = True
         for name, raw in item["properties"].items():
-            schema, here, opening = self.resolve(raw), place.below("items").member(name), _opening(name)
+            schema, here, named = self.resolve(raw), place.below("items").member(name), opening(name)
             if name == stamp:
-                parts.append(Timestamp(opening))
-            elif _types(schema) & {"number", "integer"}:
+                parts.append(Timestamp(named))
+            elif types_of(schema) & {"number", "integer"}:
                 parts.append(self.quantity(name, schema, here, place if first else None))
                 first = False
             else:
                 try:
-                    parts.append(Constant(opening, json.dumps(self.constant(schema, here))))
+                    parts.append(Constant(named, json.dumps(constant(schema, here.pointer))))
                 except PlanError as error:
                     if name in required:
                         raise
@@ -233,8 +127,8 @@ class _Compiler:
         return self.known.setdefault(tuple(parts), series)
 
     def quantity(self, name: str, schema: Schema, place: _Place, of_series: _Place | None) -> Quantity:
-        types = _types(schema)
-        minimum, maximum = _bound(schema, "minimum"), _bound(schema, "maximum")
+        types = types_of(schema)
+        minimum, maximum = bound(schema, "minimum"), bound(schema, "maximum")
         integer = "integer" in types and "number" not in types
         found = _registered(place.path, place.scope) or (of_series and _registered(of_series.path, place.scope))
         if not found:
@@ -245,25 +139,14 @@ class _Compiler:
             self.warnings.append(f"{place.pointer}: no signal is registered for it; served with a generic one")
         # Places that show the same numbers in the same way share one quantity, and so their series.
         same = name, id(found), integer, "null" in types, minimum, maximum
-        quantity = Quantity(_opening(name), found, integer, "null" in types, minimum, maximum)
+        quantity = Quantity(opening(name), found, integer, "null" in types, minimum, maximum)
         return self.quantities.setdefault(same, quantity)
 
-    def constant(self, schema: Schema, place: _Place) -> Any:
-        for keyword in ("const", "default"):
-            if keyword in schema:
-                return schema[keyword]
-        for keyword in ("enum", "examples"):
-            if schema.get(keyword):
-                return schema[keyword][0]
-        if "null" in _types(schema):
-            return None
-        raise PlanError(f"{place.pointer}: cannot be served: it has no const, default, enum or examples to answer with")
-
     def is_series(self, schema: Schema) -> bool:
-        if "array" not in _types(schema) or not isinstance(schema.get("items"), Mapping):
+        if "array" not in types_of(schema) or not isinstance(schema.get("items"), Mapping):
             return False
         item = self.resolve(schema["items"])
-        numbers = (_types(self.resolve(raw)) & {"number", "integer"} for raw in item.get("properties", {}).values())
+        numbers = (types_of(self.resolve(raw)) & {"number", "integer"} for raw in item.get("properties", {}).values())
         return self.timestamp_member(item) is not None and any(numbers)
 
     def timestamp_member(self, item: Schema) -> str | None:
@@ -287,20 +170,6 @@ def _children(schema: Schema) -> Iterator[Any]:
     yield schema.get("additionalProperties")
 
 
-def _types(schema: Schema) -> set[str]:
-    """The JSON types a schema allows, also where they stand in anyOf or oneOf."""
-    kind = schema.get("type")
-    if kind is None:
-        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        return {name for branch in branches for name in _types(branch)}
-    return set(kind) if isinstance(kind, list) else {kind}
-
-
-def _bound(schema: Schema, keyword: str) -> float | None:
-    branches = (schema, *schema.get("anyOf", ()), *schema.get("oneOf", ()))
-    return next((branch[keyword] for branch in branches if keyword in branch), None)
-
-
 def _registered(path: tuple[str, ...], scope: Scope) -> Signal | None:
     """The signal whose name is the longest end of the path, if rows of it fit the place."""
     for length in range(len(path), 0, -1):
@@ -313,11 +182,3 @@ def _registered(path: tuple[str, ...], scope: Scope) -> Signal | None:
 def _fits(rows: Scope, place: Scope) -> bool:
     # At the top a node's signal stands for the leader's.
     return rows == place or (rows is Scope.NODE and place is Scope.DEPLOYMENT)
-
-
-def _opening(member: str) -> bytes:
-    return json.dumps(member).encode() + b":"
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

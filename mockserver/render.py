@@ -15,7 +15,7 @@ from .job import Job, Moments, Scope
 from .layout import rows, steps
 from .load import presence
 from .near import Near
-from .plan import Plan, Series
+from .shapes import Plan, Series
 from .window import Window
 
 NODE_POINTS = 3000

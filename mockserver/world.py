@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
+from .facts import STAND_IN, Kept, deployment_facts, deployment_of_run, keep, run_facts, run_id
 from .job import TICK_S, Job, Moments
 from .load import status
 from .render import View
@@ -12,8 +14,8 @@ from .window import Limits, Window, resolve
 ANY_ID_SCENARIO = "healthy"
 
 
-class UnknownDeployment(Exception):
-    """There is no deployment of that id."""
+class UnknownId(Exception):
+    """There is no deployment or run of that id; the message says which there are."""
 
 
 class World:
@@ -53,13 +55,13 @@ class World:
         """The deployment of an id.
 
         Raises:
-            UnknownDeployment: there is none; the message says which there are and how to add one.
+            UnknownId: there is none; the message also says how to add one.
         """
         if id_ in self.deployments:
             return self.deployments[id_]
         if self._any_id is not None:
             return Deployment(id_, self._any_id)
-        raise UnknownDeployment(
+        raise UnknownId(
             f"no deployment {_shortened(id_)!r}; there are {', '.join(self.deployments)}; "
             "serve --deployment ID=SCENARIO adds one, --any-id accepts every id"
         )
@@ -84,9 +86,37 @@ class World:
         divisor = members.get("time_divisor_seconds") or 1
         return View(self._job(deployment, created_s), compute, traffic, settled_until_s, divisor)
 
-    def status(self, deployment: Deployment) -> str:
-        """How the deployment is listed now: one of the vendor's status names."""
+    def facts(self, parameters: Mapping[str, str], *, stand_in: bool = False) -> dict[str, Any]:
+        """What is known now of the deployment or run that path parameters name, or of all deployments.
+
+        Args:
+            parameters: path parameters by name.
+            stand_in: whether any owner and run name will do.
+
+        Raises:
+            UnknownId: there is no such deployment or run.
+        """
         now_s = self.clock() // 1000
+
+        def facts(make: Callable[[Deployment, Kept, str, int], dict[str, Any]], one: Deployment) -> dict[str, Any]:
+            kept = STAND_IN if stand_in else keep(one.id, self._seed)
+            return make(one, kept, self.status(one, now_s), one.scenario.created_s(now_s))
+
+        if "deployment_id" in parameters:
+            return {"deployment": facts(deployment_facts, self.deployment(parameters["deployment_id"]))}
+        if "run_id" in parameters:
+            id_ = deployment_of_run(parameters["run_id"])
+            if id_ is None or not (id_ in self.deployments or self._any_id):
+                first = next(iter(self.deployments))
+                raise UnknownId(
+                    f"no run {_shortened(parameters['run_id'])!r}; every deployment has one, for example "
+                    f"{run_id(first)} of {first}; the list of deployments names them"
+                )
+            return {"run": facts(run_facts, self.deployment(id_))}
+        return {"deployments": [facts(deployment_facts, one) for one in self.deployments.values()]}
+
+    def status(self, deployment: Deployment, now_s: int) -> str:
+        """How the deployment is listed at an instant: one of the vendor's status names."""
         job = self._job(deployment, deployment.scenario.created_s(now_s))
         return status(Moments(job, Window(now_s, 1, 1)))
 

@@ -18,9 +18,9 @@ from loopsmock.mockserver import create_app
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = load()
-(OPERATION,) = SPEC.operations
-(DOCUMENTED,) = load(documented(SPEC.document)).operations
-"""The operation without what this project added to the contract."""
+(OPERATION,) = (operation for operation in SPEC.operations if operation.method == "POST")
+(DOCUMENTED,) = (operation for operation in load(documented(SPEC.document)).operations if operation.method == "POST")
+"""The operation of the metrics without what this project added to the contract."""
 PATH = OPERATION.path
 BEARER = {"Authorization": "Bearer loopsmock"}
 NOW = "2026-12-01T05:03:00.250Z"

@@ -343,7 +343,7 @@ def test_the_text_for_people_fits_the_port_and_the_spec() -> None:
     routing.skipped.append("GET /v1/models: not ours")
     other = greeting("http://127.0.0.1:8001", routing, deployments, key_set=False)
     assert "remote_url = " not in other
-    assert "Operations of openapi.yaml: 1 served, 1 skipped\n" in other
+    assert "Operations of openapi.yaml: 4 served, 1 skipped\n" in other
     routing.skipped *= 11
     many = greeting("http://127.0.0.1:8001", routing, deployments, key_set=False)
     assert "  create_app().state.routing.skipped\n" in many
@@ -359,7 +359,8 @@ def test_under_a_spec_it_says_how_many_operations_are_served(others: int, tmp_pa
     with serving("--spec", str(file)) as server:
         code, text, _ = server.stop()
     assert code == 0
-    assert f"Operations of {file}: 1 served, {others} skipped\n  POST {METRICS.format('{deployment_id}')}\n" in text
+    assert f"Operations of {file}: 4 served, {others} skipped\n" in text
+    assert f"\n  POST {METRICS.format('{deployment_id}')}\n" in text
     listed = [line for line in text.splitlines() if line.startswith("  GET /v1/other/")]
     assert len(listed) == (others if others <= 10 else 0)
     assert all("not under /v1/loops/" in line for line in listed)

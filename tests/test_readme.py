@@ -66,15 +66,18 @@ def test_a_python_example_prints_what_its_comments_say(example: str, server_url:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
-def test_the_curl_example_is_answered(server_url: str, tmp_path: Path) -> None:
-    (example,) = (block for block in blocks("sh") if block.startswith("curl "))
-    assert URL in example
-    done = subprocess.run(
-        ["sh", "-c", example.replace(URL, server_url)], env=shell(tmp_path), capture_output=True, timeout=PATIENCE_S
-    )
-    answer = json.loads(done.stdout)
-    assert answer["deployment_id"] == "healthy"
-    assert len(answer["metrics"]["inference_volume"]) == 61
+def test_the_curl_examples_are_answered(server_url: str, tmp_path: Path) -> None:
+    answers = []
+    for example in (block for block in blocks("sh") if block.startswith("curl ")):
+        assert URL in example
+        done = subprocess.run(
+            ["sh", "-c", example.replace(URL, server_url)], env=shell(tmp_path), capture_output=True, timeout=PATIENCE_S
+        )
+        answers.append(json.loads(done.stdout))
+    metrics, found = answers
+    assert metrics["deployment_id"] == "healthy"
+    assert len(metrics["metrics"]["inference_volume"]) == 61
+    assert found["deployment"]["id"] == "preempted"
 
 
 def test_the_port_of_the_examples_is_the_default() -> None:
@@ -162,12 +165,12 @@ def test_its_links_within_lead_to_a_heading() -> None:
     assert set(targets) <= headings
 
 
-def test_the_one_endpoint_that_it_names_is_the_one_that_is_served() -> None:
-    app = create_app()
-    assert [f"{method} {path}" for path, methods in app.state.routing.served.items() for method in methods] == [
-        f"POST {PATH}"
-    ]
+def test_what_it_says_is_served_is_what_is_served() -> None:
+    served = create_app().state.routing.served
+    operations = [f"`{method} {path}`" for path, methods in served.items() for method in methods]
     assert f"`POST {PATH}`" in TEXT.split("\n\n")[1].replace("\n", " ")
+    section = TEXT.partition("## Find deployments\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`[A-Z]+ /v1\S+`", section)) | {f"`POST {PATH}`"} == set(operations)
 
 
 def test_signals_are_registered_where_it_says() -> None:

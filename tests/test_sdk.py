@@ -14,6 +14,7 @@ from baseten.client.managementapi import (
     GetLoopsDeploymentMetricsResponse,
     ResponseError,
 )
+from loopsmock.mockserver.scenario_file import catalogue
 
 from .support import DAY_MS, HOUR_MS, NOW_MS, OPERATION, serving
 
@@ -45,6 +46,43 @@ def ask_async(
 def assert_on_loopback(client: ManagementClient | AsyncManagementClient) -> None:
     """Without an override the SDK talks to the vendor: no test may ever do that."""
     assert client.http_client.base_url.host == "127.0.0.1"
+
+
+@pytest.mark.parametrize("now", ["2026-12-01T05:03:00Z", "2026-12-01T03:10:00Z"])
+def test_it_finds_every_deployment_with_its_run_and_metrics(now: str) -> None:
+    with serving("--now", now) as url, ManagementClient(api_key="loopsmock", base_url_override=url) as client:
+        assert_on_loopback(client)
+        found = client.api.get_loops_deployments(params={"scope": "org"}).deployments
+        assert {deployment.id for deployment in found} == set(catalogue())
+        for listed in found:
+            deployment = client.api.get_loops_deployments_deployment_id(deployment_id=listed.id).deployment
+            assert deployment == listed
+            assert deployment.latest_run_id is not None
+            run = client.api.get_loops_runs_run_id(run_id=deployment.latest_run_id).run
+            assert (run.id, run.deployment_id) == (deployment.latest_run_id, deployment.id)
+            assert (run.base_model, run.base_url, run.created_at, run.user) == (
+                deployment.base_model, deployment.base_url, deployment.created_at, deployment.user,
+            )  # fmt: skip
+            assert (run.status.name == "ACTIVE") == (deployment.active_run_id == run.id)
+            assert (run.status.name == "INACTIVE") == (deployment.active_run_id is None)
+            assert run.sampler == deployment.sampler
+
+            at = datetime.fromisoformat(now)
+            asked = {"start_epoch_millis": int(at.timestamp() * 1000) - 900_000, "step_seconds": 15}
+            metrics = ask_sync(url, deployment.id, **asked).metrics
+            created = deployment.created_at
+            assert created <= at
+            times = [point.timestamp for point in metrics.inference_volume]
+            assert all(created <= time <= at for time in times)
+            newest = max((points[-1].timestamp for points in metrics.gpu_utilization.values() if points), default=None)
+            if deployment.status.name == "RUNNING":
+                assert newest is not None
+                assert 1 <= len(metrics.per_node_metrics) <= (deployment.node_count or 1)
+                ranks = metrics.per_node_metrics[0].gpu_utilization
+                assert set(ranks) == set(map(str, range(deployment.instance_type.gpu_count)))
+            elif deployment.status.name != "DEPLOYING":
+                assert newest is None or newest < at - timedelta(seconds=15)
+                assert not metrics.inference_volume or metrics.inference_volume[-1].value == 0
 
 
 both = pytest.mark.parametrize("ask", [ask_sync, ask_async], ids=["sync", "async"])

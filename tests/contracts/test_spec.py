@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from loopsmock.contracts.spec import Operation, RequestInvalid, Spec, SpecError, documented, load
 
 OWN = load()
-METRICS = OWN.operations[0]
+(METRICS,) = (operation for operation in OWN.operations if operation.method == "POST")
 MEMBERS = ("start_epoch_millis", "end_epoch_millis", "step_seconds", "time_divisor_seconds")
 
 
@@ -574,6 +574,8 @@ def types(spec: Spec, name: str) -> dict[str, Any]:
     def kind(schema: Any) -> Any:
         if "$ref" in schema:
             return schema["$ref"].rpartition("/")[2]
+        if "anyOf" in schema:
+            return " or ".join(kind(branch) for branch in schema["anyOf"])
         if schema["type"] == "array":
             return [kind(schema["items"])]
         if schema["type"] == "object":
@@ -590,6 +592,7 @@ COMPUTE = {
     "gpu_memory_usage_bytes": {"*": POINTS}, "gpu_utilization": {"*": POINTS}, "cpu_usage": POINTS,
     "cpu_memory_usage_bytes": POINTS, "ephemeral_storage": "StorageMetricsV1",
 }  # fmt: skip
+NULLABLE, OWNER, INSTANCE = ["string", "null"], "UserV1", "InstanceTypeV1"
 DOCUMENTED = {
     "GetLoopsDeploymentMetricsRequestV1": {member: ["integer", "null"] for member in MEMBERS},
     "GetLoopsDeploymentMetricsResponseV1": {"deployment_id": "string", "metrics": "LoopsDeploymentMetricsV1"},
@@ -604,8 +607,34 @@ DOCUMENTED = {
     "ResponseTimeDatapointV1": {"timestamp": "string"} | {name: ["number", "null"] for name in ("p50", "p95", "p99")},
     "InferenceVolumeByStatusDatapointV1": {"timestamp": "string"}
     | dict.fromkeys(("status_2xx", "status_4xx", "status_5xx"), "number"),
+    "ListLoopsDeploymentsResponseV1": {"deployments": ["LoopsDeploymentV1"]},
+    "GetLoopsDeploymentResponseV1": {"deployment": "LoopsDeploymentV1"},
+    "GetLoopsRunResponseV1": {"run": "LoopsRunV1"},
+    "LoopsDeploymentV1": dict.fromkeys(("id", "base_model", "base_url", "created_at", "availability_model"), "string")
+    | {"active_run_id": NULLABLE, "latest_run_id": NULLABLE, "status": "LoopsDeploymentStatusV1", "user": OWNER,
+       "instance_type": INSTANCE, "node_count": "integer", "sampler": "LoopsSamplerV1 or null"},
+    "LoopsRunV1": dict.fromkeys(("id", "session_id", "name", "base_model", "base_url", "created_at"), "string")
+    | {"deployment_id": NULLABLE, "status": "LoopsRunStatusV1", "user": OWNER, "sampler": "LoopsSamplerV1 or null"},
+    "LoopsSamplerV1": dict.fromkeys(
+        ("id", "base_url", "base_model", "created_at", "model_id", "deployment_id"), "string"
+    ) | {"status": "LoopsSamplerStatusV1", "user": OWNER, "instance_type": "InstanceTypeV1 or null",
+       "node_count": "integer"},
+    "LoopsDeploymentStatusV1": {"name": "string"},
+    "LoopsRunStatusV1": {"name": "string"},
+    "LoopsSamplerStatusV1": {"name": "string"},
+    "UserV1": {"email": NULLABLE},
+    "InstanceTypeV1": {"id": "string", "name": "string", "gpu_type": NULLABLE}
+    | dict.fromkeys(("memory_limit_mib", "millicpu_limit", "gpu_count"), "integer")
+    | {"gpu_memory_limit_mib": ["integer", "null"]},
 }  # fmt: skip
-OPTIONAL = {"GetLoopsDeploymentMetricsRequestV1": set(MEMBERS), "ResponseTimeDatapointV1": {"p50", "p95", "p99"}}
+OPTIONAL = {
+    "GetLoopsDeploymentMetricsRequestV1": set(MEMBERS),
+    "ResponseTimeDatapointV1": {"p50", "p95", "p99"},
+    "LoopsDeploymentV1": {"active_run_id", "latest_run_id", "availability_model", "node_count", "sampler"},
+    "LoopsRunV1": {"deployment_id", "sampler"},
+    "LoopsSamplerV1": {"instance_type", "node_count"},
+    "UserV1": {"email"},
+}
 
 
 def test_the_documented_part_has_the_vendors_names_and_types() -> None:
@@ -617,8 +646,8 @@ def test_the_documented_part_has_the_vendors_names_and_types() -> None:
         assert set(schemas[name].get("required", [])) == set(members) - OPTIONAL.get(name, set())
         for schema in schemas[name]["properties"].values():
             assert not {"minimum", "maximum", "x-ours", "x-inferred"} & set(schema)
-    operation = spec.operations[0]
-    assert list(operation.responses) == ["200"]
+    (operation,) = (operation for operation in spec.operations if operation.method == "POST")
+    assert all(list(each.responses) == ["200"] for each in spec.operations)
     assert operation.parse_request(b'{"step_seconds": -1}') == {"step_seconds": -1}
     assert "x-ours" not in json.dumps(spec.document) and "x-inferred" not in json.dumps(spec.document)
 

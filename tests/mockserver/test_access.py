@@ -124,7 +124,8 @@ def test_no_id_breaks_it(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/loops/deployments", SINGLE + "/", SINGLE + "/x", "/_mock", "/docs", "//", "/v1"]
+    "path",
+    ["/", "/v1/loops/deployments/", "/v1/loops/runs", SINGLE + "/", SINGLE + "/x", "/_mock", "/docs", "//", "/v1"],
 )
 def test_other_paths_are_404(path: str) -> None:
     assert "no such path" in error_of(MOCK.request("POST", path, b"{}"), 404, "NOT_FOUND")

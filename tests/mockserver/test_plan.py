@@ -48,8 +48,7 @@ def answer(document: Document, deployment: str = "single", path: str = PATH, **a
     mock = Mock(spec=document, **arguments)
     response = mock.post({"time_divisor_seconds": 60}, deployment, path=path)
     assert response.status_code == 200, response.text[:300]
-    (served,) = mock.app.state.routing.served.values()
-    operation, _ = served["POST"]
+    (operation,) = mock.app.state.routing.metrics
     assert operation.response_violations(200, "application/json", response.content) == []
     metrics: Document = response.json()["metrics"]
     return metrics
@@ -312,12 +311,12 @@ def test_other_operations_are_skipped_and_listed(tmp_path: Path) -> None:
     file.write_text(json.dumps(changed(lambda document, _: with_others(document))))
     mock = Mock(spec=file)
     routing = mock.app.state.routing
-    assert list(routing.served) == [PATH]
+    assert [path for path in routing.served if path.endswith("metrics")] == [PATH]
     assert routing.skipped == [
-        "GET /v1/models: not under /v1/loops/ with the one path parameter deployment_id",
-        "POST /v1/models/{model_id}/deployments/{deployment_id}/metrics: not under /v1/loops/ with the one path "
-        "parameter deployment_id",
-        "GET /v1/loops/deployments/{deployment_id}: has no series in its answer",
+        "GET /v1/loops/deployments/{deployment_id}: holds no series (an array of objects with a date-time and numbers)",
+        "GET /v1/models: not under /v1/loops/ with a deployment_id or a run_id alone",
+        "POST /v1/models/{model_id}/deployments/{deployment_id}/metrics: not under /v1/loops/ with a deployment_id or "
+        "a run_id alone",
         "POST /v1/loops/deployments/{deployment_id}/deactivate: has no JSON answer 200",
     ]
     assert mock.post({}).status_code == 200
