@@ -11,6 +11,7 @@ from .stretches import busy, on, shown
 
 SOURCE = "units and sums of the contract; NVML; instance types"
 STATIONARY_S = 3600
+ENOUGH_S = 600
 LAGS = 10
 COINCIDES = 0.5
 """Least correlation of traffic and utilization that says when they move at all."""
@@ -64,9 +65,10 @@ def not_the_sum(answer: Answer) -> Floats:
 
 
 def littles_law(answer: Answer) -> Floats:
-    """Mean concurrency over mean of rate × latency, of each hour in which concurrency is 1 or more on average.
+    """Mean concurrency over mean of rate × latency, of each hour in which there is enough to compare.
 
-    The mean latency of a bucket is that of a lognormal with its p50 and p95.
+    That is ten minutes or more with requests, and during these a concurrency of 1 or more on average. The mean latency
+    of a bucket is that of a lognormal with its p50 and p95.
     """
     p50, p95 = (answer.quantiles[name].values for name in ("p50", "p95"))
     if not _aligned(answer.volume, answer.concurrency, answer.quantiles["p50"]):
@@ -74,11 +76,13 @@ def littles_law(answer: Answer) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean_s = p50 * np.exp((np.log(p95 / p50) / 1.645) ** 2 / 2) / 1000
     expected = np.where(np.isnan(mean_s), 0.0, answer.volume.values * mean_s)
+    served = answer.volume.values > 0
     ratios = []
     samples = STATIONARY_S // answer.asked.step_s
     for first in range(0, expected.size - samples + 1, samples):
         hour = slice(first, first + samples)
-        if answer.concurrency.values[hour].mean() >= 1:
+        times = np.count_nonzero(served[hour])
+        if times * answer.asked.step_s >= ENOUGH_S and answer.concurrency.values[hour].sum() >= times:
             with np.errstate(divide="ignore"):
                 ratios.append(answer.concurrency.values[hour].mean() / expected[hour].mean())
     return np.array(ratios, dtype=np.float64)
