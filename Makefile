@@ -8,7 +8,7 @@ WORKERS ?= auto
 ARGS ?=
 PYTHON ?=
 
-.PHONY: help serve test check bench realism clean
+.PHONY: help serve test check bench realism readme clean
 
 help:
 	@echo 'make serve   start the mock on http://127.0.0.1:8000 (ARGS="--port 0 --seed 7")'
@@ -16,6 +16,7 @@ help:
 	@echo 'make check   ruff and mypy'
 	@echo 'make bench   speed and memory beside their baselines'
 	@echo 'make realism measure every scenario against its table, over 20 seeds'
+	@echo 'make readme  write the generated parts of README.md'
 	@echo 'make clean   remove .venv and everything that was built'
 
 serve: $(VENV)/base
@@ -37,6 +38,9 @@ bench: $(VENV)/test
 
 realism: $(VENV)/test
 	$(RUN) -m tests.realism $(ARGS)
+
+readme: $(VENV)/test
+	$(RUN) -m tests.readme
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info .coverage .coverage.* .hypothesis .pytest_cache .mypy_cache .ruff_cache

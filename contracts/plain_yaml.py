@@ -106,7 +106,8 @@ class _Reader:
             if key.value in members:
                 raise YamlError(key.start_mark, f"the key {json.dumps(key.value)} stands twice in one object")
             member = (*place, key.value)
-            self.lines[member] = key.start_mark.line + 1
+            begins: Any = key.start_mark
+            self.lines[member] = begins.line + 1
             members[key.value] = self._value(next(self._events), member)
         return members
 

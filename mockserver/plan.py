@@ -7,7 +7,7 @@ signal registered under the end of its path (`a.b` binds …/a/b), and to a gene
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import compute as _compute  # noqa: F401  registers the signals
@@ -23,12 +23,20 @@ class _Place:
     pointer: str
     path: tuple[str, ...]
     scope: Scope
+    home: int = 0
+    """How much of the path leads to the node, or to what stands at the top for the leader."""
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The path within the node, or within what stands for the leader."""
+        return self.path[self.home :]
 
     def member(self, name: str) -> "_Place":
-        return _Place(below(self.pointer, name), (*self.path, name), self.scope)
+        return _Place(below(self.pointer, name), (*self.path, name), self.scope, self.home)
 
     def below(self, keyword: str, scope: Scope | None = None) -> "_Place":
-        return _Place(f"{self.pointer}/{keyword}", self.path, self.scope if scope is None else scope)
+        home = len(self.path) if scope is Scope.NODE else self.home
+        return _Place(f"{self.pointer}/{keyword}", self.path, self.scope if scope is None else scope, home)
 
 
 def compile_plan(contract: Resolver, parameter: str, schema: Schema, pointer: str) -> Plan:
@@ -62,13 +70,14 @@ class _Compiler:
         self.quantities: dict[tuple[Any, ...], Quantity] = {}
         self.generics: dict[tuple[Any, ...], Signal] = {}
         self.known: dict[tuple[Quantity | Timestamp | Constant, ...], Series] = {}
+        self.of_nodes: set[tuple[str, ...]] = set()
+        """Paths within a node that lead to a number of the node's own."""
 
     def node(self, raw: Schema, place: _Place) -> Node:
         schema = self.resolve(raw)
-        types = types_of(schema)
         if self.is_series(schema):
             return self.series(self.resolve(schema["items"]), place)
-        if "array" in types and self.holds_series(schema):
+        if self.holds_nodes(schema):
             if place.scope is not Scope.DEPLOYMENT:
                 raise PlanError(f"{place.pointer}: an array of objects with series inside another one")
             entry = self.node(schema["items"], place.below("items", Scope.NODE))
@@ -92,16 +101,21 @@ class _Compiler:
         return None
 
     def object(self, schema: Schema, place: _Place) -> Object:
-        members: list[tuple[str, Node]] = []
+        members: dict[str, Node] = {}
         required = schema.get("required", ())
-        for name, raw in schema["properties"].items():
+        names = list(schema["properties"])
+        nodes = [name for name in names if self.holds_nodes(schema["properties"][name])]
+        if nodes and place.scope is Scope.DEPLOYMENT:
+            place = replace(place, home=len(place.path))
+        # The nodes first: what stands beside them and has the name of something of theirs is the leader's.
+        for name in sorted(names, key=lambda name: name not in nodes):
             try:
-                members.append((name, self.node(raw, place.member(name))))
+                members[name] = self.node(schema["properties"][name], place.member(name))
             except PlanError as error:
                 if name in required:
                     raise
                 self.warnings.append(f"{error}; it is optional and left out")
-        return Object(tuple(members))
+        return Object(tuple((name, members[name]) for name in names if name in members))
 
     def series(self, item: Schema, place: _Place) -> Series:
         required = item.get("required", ())
@@ -134,13 +148,20 @@ class _Compiler:
         if not found:
             low = minimum if minimum is not None else min(0.0, maximum if maximum is not None else 0.0)
             high = maximum if maximum is not None else low + (100.0 if integer else 1.0)
-            kind = ".".join(place.path[-2:]), place.scope, low, high
+            scope = Scope.NODE if place.scope is Scope.DEPLOYMENT and place.own in self.of_nodes else place.scope
+            if scope is Scope.NODE:
+                self.of_nodes.add(place.own)
+            kind = ".".join(place.own), scope, low, high
             found = self.generics.setdefault((*kind, integer), generic(*kind, integer=integer))
             self.warnings.append(f"{place.pointer}: no signal is registered for it; served with a generic one")
         # Places that show the same numbers in the same way share one quantity, and so their series.
         same = name, id(found), integer, "null" in types, minimum, maximum
         quantity = Quantity(opening(name), found, integer, "null" in types, minimum, maximum)
         return self.quantities.setdefault(same, quantity)
+
+    def holds_nodes(self, raw: Schema) -> bool:
+        schema = self.resolve(raw)
+        return "array" in types_of(schema) and not self.is_series(schema) and self.holds_series(schema)
 
     def is_series(self, schema: Schema) -> bool:
         if "array" not in types_of(schema) or not isinstance(schema.get("items"), Mapping):

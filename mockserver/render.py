@@ -53,7 +53,7 @@ def whole(plan: Plan, view: View, near: Near | None = None) -> bytes | memoryvie
         view: what is shown.
         near: keeps what windows nearby may want.
     """
-    compute, traffic = _moments(view)
+    compute, traffic = moments_of(view)
     if compute is traffic and view.compute.count and compute.once(presence) is None:
         every_node = slice(0, len(view.job.node_ids))
         if near is None or view.settled_until_s is not None:
@@ -70,7 +70,7 @@ def whole(plan: Plan, view: View, near: Near | None = None) -> bytes | memoryvie
 
 def pieces(plan: Plan, view: View) -> Iterator[bytes | memoryview]:
     """The answer piece by piece, node by node. A piece is never changed after it was handed out."""
-    compute, traffic = _moments(view)
+    compute, traffic = moments_of(view)
     every_node = len(view.job.node_ids)
     listed = _listed(compute)
     together = max(1, NODE_POINTS // max(1, view.compute.count))
@@ -107,7 +107,7 @@ def _listed(moments: Moments) -> tuple[int, ...]:
     return tuple(nodes) if found is None else tuple(node for node in nodes if found.host[node].any())
 
 
-def _moments(view: View) -> tuple[Moments, Moments]:
-    """Of the compute series and of the traffic series; the same where they show the same points."""
+def moments_of(view: View) -> tuple[Moments, Moments]:
+    """The moments of the compute series and of the traffic series; the same where they show the same points."""
     compute = Moments(view.job, view.compute, view.settled_until_s)
     return compute, compute if view.traffic == view.compute else Moments(view.job, view.traffic, view.settled_until_s)

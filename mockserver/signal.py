@@ -11,6 +11,7 @@ from enum import Enum
 import numpy as np
 
 from .job import Job, Moments, Samples, Scope
+from .load import presence
 from .noise import uniform, words
 from .streams import SPAN_TICKS
 
@@ -66,13 +67,20 @@ def signal(
 
 
 def generic(name: str, scope: Scope, low: float, high: float, *, integer: bool) -> Signal:
-    """Steps within [low, high], a new one every ten minutes, for a series that nobody registered."""
+    """Steps within [low, high], a new one every ten minutes, for a series that nobody registered.
+
+    It has points where a node runs, or where traffic is counted.
+    """
     form = Form.INTEGER if integer else Form.CORES
 
     def compute(moments: Moments, nodes: slice) -> Samples:
         keys = moments.job.row_keys(name, scope, nodes.start, nodes.stop)
         share = 0.1 + 0.8 * uniform(words(keys, moments.ticks // SPAN_TICKS))
         values = np.rint((low + (high - low) * share) * 10.0**form.decimals).astype(np.int64)
-        return Samples(values, moments.at)
+        found = moments.once(presence)
+        if found is None:
+            return Samples(values, moments.at)
+        there = found.traffic[None, :] if scope is Scope.DEPLOYMENT else found.host[nodes]
+        return Samples(values, moments.at, present=there)
 
     return Signal(name, scope, form, lambda job: int(high * 10**form.decimals) + 1, compute)

@@ -19,9 +19,10 @@ import pytest
 from loopsmock import __version__
 from loopsmock.contracts.spec import load
 from loopsmock.mockserver import create_app
-from loopsmock.mockserver.cli import commands, instant_ms, seconds
+from loopsmock.mockserver.cli import commands
 from loopsmock.mockserver.greeting import greeting
 from loopsmock.mockserver.listen import listen, url_of
+from loopsmock.mockserver.options import instant_ms, seconds
 
 PATIENCE_S = 60.0
 METRICS = "/v1/loops/deployments/{}/metrics"

@@ -20,7 +20,7 @@ FLOORS = {
     "mockserver": [
         "errors window access_key",
         "scenario noise",
-        "scenario_file job",
+        "scenario_sheet scenario_file scenario_entry job",
         "streams faults",
         "load",
         "signal",
@@ -28,11 +28,13 @@ FLOORS = {
         "plan record",
         "layout digits stamps",
         "datapoint batch canvas near render",
-        "world answer",
+        "world answer preview",
         "routing endpoint control",
         "app",
         "listen access greeting",
         "serve",
+        "options",
+        "cli_scenarios",
         "cli",
     ],
     "contracts": [

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from loopsmock.mockserver.endpoint import BODY_BYTES
 from loopsmock.mockserver.signal import REGISTRY
 from loopsmock.mockserver.window import BOUNDS, Limits
 
+from .readme import NOW, NOW_MS, current
 from .support import BEARER, PATH, Mock
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,12 +101,29 @@ def test_the_table_of_flags_is_current() -> None:
     assert all(len(row) == 4 and row[3].endswith((".", "…`")) for row in rows("Flags"))
 
 
-def test_every_scenario_is_listed_as_it_is() -> None:
-    expected = []
-    for name, deployment in create_app().state.world.deployments.items():
-        kind, nodes = deployment.scenario.instance_type, deployment.scenario.nodes
-        expected.append([f"`{name}`", f"{nodes} × {kind.gpu_count} {kind.gpu_type}", deployment.scenario.shows])
-    assert sorted(rows("Scenarios")) == sorted(expected)
+def test_the_generated_parts_are_current() -> None:
+    assert current(TEXT) == TEXT, "run make readme"
+    assert f"{NOW}:" in TEXT
+    assert int(datetime.fromisoformat(NOW).timestamp() * 1000) == NOW_MS
+
+
+def test_the_scenario_of_ones_own_is_fine(tmp_path: Path) -> None:
+    (example,) = blocks("yaml")
+    (tmp_path / "straggler.yaml").write_text(example, "utf-8")
+    commands = [line.split()[1:] for block in blocks("sh") for line in block.splitlines() if "straggler" in line]
+    assert [words[0] for words in commands] == ["scenarios", "scenarios", "serve"]
+    for words in commands[:2]:
+        done = subprocess.run(
+            [sys.executable, "-m", "loopsmock", *words],
+            cwd=tmp_path,
+            env=shell(tmp_path),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE_S,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "The second node is slow" in done.stdout
+        assert "note:" not in done.stdout
 
 
 def test_every_assumption_is_listed_once_with_a_switch_that_exists() -> None:

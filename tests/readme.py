@@ -1,0 +1,49 @@
+"""The parts of the README that are generated: `make readme` writes them, a test compares them."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from loopsmock.mockserver import create_app
+from loopsmock.mockserver.preview import drawing
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+PREVIEWS = ("straggler-data", "scale-from-zero", "oom-restart")
+NOW = "2026-12-01T05:45:00Z"
+NOW_MS = 1_796_103_900_000
+
+
+def catalogue() -> str:
+    """The table of scenarios."""
+    lines = ["| id | nodes × GPUs | what it shows |", "|---|---|---|"]
+    for name, deployment in create_app().state.world.deployments.items():
+        kind, nodes = deployment.scenario.instance_type, deployment.scenario.nodes
+        size = f"{nodes} × {kind.gpu_count} {kind.gpu_type}"
+        lines.append(f"| `{name}` | {size} | {deployment.scenario.shows} |")
+    return "\n".join(lines)
+
+
+def previews() -> str:
+    """What `loopsmock scenarios preview` draws of three of them."""
+    world = create_app(clock=lambda: NOW_MS).state.world
+    drawn = [drawing(world, world.deployments[id_], 6 * 3600, 72) for id_ in PREVIEWS]
+    return "```text\n" + "\n".join(drawn) + "```"
+
+
+PARTS: dict[str, Callable[[], str]] = {"catalogue": catalogue, "previews": previews}
+
+
+def current(text: str) -> str:
+    """The text with each generated part as it must be now."""
+    for name, make in PARTS.items():
+        begin, end = f"<!-- generated: {name} -->", f"<!-- end: {name} -->"
+        pattern = re.escape(begin) + r".*?" + re.escape(end)
+        made = f"{begin}\n{make()}\n{end}"
+        text, count = re.subn(pattern, lambda _, made=made: made, text, flags=re.DOTALL)  # type: ignore[misc]
+        if count != 1:
+            raise SystemExit(f"{README.name}: {begin} … {end} must stand there once, not {count} times")
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(current(README.read_text("utf-8")), "utf-8")
