@@ -44,13 +44,15 @@ def _job_percent(moments: Moments, nodes: slice) -> npt.NDArray[np.int16]:
     slow = [fault for fault in moments.job.scenario.faults if fault.kind == "slow-data"]
     if not slow:
         return percent
-    each = np.tile(percent, (len(moments.job.node_ids), len(moments.job.rank_names), 1))
+    each = np.tile(percent, (nodes.stop - nodes.start, len(moments.job.rank_names), 1))
     for fault in slow:
-        of_nodes = list(fault.nodes or range(each.shape[0]))
+        of_nodes = [
+            node - nodes.start for node in fault.nodes or range(nodes.stop) if node in range(nodes.start, nodes.stop)
+        ]
         of_ranks = list(fault.ranks or range(each.shape[1]))
         where = np.ix_(of_nodes, of_ranks, np.flatnonzero(active(moments, fault)).tolist())
         each[where] = np.rint(each[where] * fault.busy)
-    return each[nodes]
+    return each
 
 
 @signal("gpu_utilization", Scope.RANK, Form.PERCENT, lambda job: 100)

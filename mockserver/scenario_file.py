@@ -13,6 +13,8 @@ FIRST = "healthy"
 """The scenario that examples show stands first."""
 SUFFIXES = (".yaml", ".yml")
 
+Sheets = Mapping[str, Sheet]
+
 TAKES = {
     "slow-compute": ("factor",),
     "slow-data": ("busy", "nodes", "ranks"),
@@ -42,8 +44,8 @@ def catalogue(extra: Sequence[Path] = ()) -> dict[str, Scenario]:
     ours = _read_all([FIXTURES / "scenarios"])
     theirs = _read_all(extra)
     # What comes with the package stays what it is, whatever the user calls by the same name.
-    scenarios = {name: _scenario(name, ours) for name in ours}
-    return scenarios | {name: _scenario(name, ours | theirs) for name in theirs}
+    scenarios = {name: _scenario(sheet, ours, ours) for name, sheet in ours.items()}
+    return scenarios | {name: _scenario(sheet, ours | theirs, ours) for name, sheet in theirs.items()}
 
 
 def files_in(place: Path) -> list[Path]:
@@ -106,19 +108,23 @@ def _check_fault(sheet: Sheet, place: list[str | int], fault: Mapping[str, Any])
         raise sheet.error([*place, "status"], f"{fault['status']!r} is not PREEMPTED, FAILED or STOPPED")
 
 
-def _extended(name: str, sheets: Mapping[str, Sheet], below: tuple[str, ...] = ()) -> dict[str, Any]:
+def _extended(sheet: Sheet, sheets: Sheets, ours: Sheets, below: tuple[Sheet, ...] = ()) -> dict[str, Any]:
     """The entry of a scenario together with what it extends."""
-    sheet = sheets[name]
     entry = dict(sheet.entry)
-    parent = entry.pop("extends", None)
-    if parent is None:
+    name = entry.pop("extends", None)
+    if name is None:
         return entry
-    if parent in (*below, name):
-        circle = " → ".join((*below, name, parent))
+    if name not in sheets:
+        raise sheet.error(["extends"], f"there is no scenario {name!r}" + meant(name, list(sheets)))
+    parent = sheets[name]
+    # What comes with the package extends what comes with it, and a user's file may change what it is called after.
+    if name in ours and (parent is sheet or ours.get(sheet.path.stem) is sheet):
+        parent = ours[name]
+    chain = (*below, sheet)
+    if parent in chain:
+        circle = " → ".join(one.path.stem for one in (*chain, parent))
         raise sheet.error(["extends"], f"goes round in a circle, {circle}: one of them must not extend")
-    if parent not in sheets:
-        raise sheet.error(["extends"], f"there is no scenario {parent!r}" + meant(parent, list(sheets)))
-    start = _extended(parent, sheets, (*below, name))
+    start = _extended(parent, sheets, ours, chain)
     merged = start | entry
     for member in ("workload", "boot"):
         if member in start and member in entry:
@@ -141,9 +147,8 @@ def _in_seconds(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _scenario(name: str, sheets: Mapping[str, Sheet]) -> Scenario:
-    sheet = sheets[name]
-    entry = _extended(name, sheets)
+def _scenario(sheet: Sheet, sheets: Sheets, ours: Sheets) -> Scenario:
+    entry = _extended(sheet, sheets, ours)
     for member in ("instance_type", "nodes"):
         if member not in entry:
             raise sheet.error([], f"{member!r} is missing; name it, or a scenario to start from: extends: healthy")
@@ -175,7 +180,7 @@ def _scenario(name: str, sheets: Mapping[str, Sheet]) -> Scenario:
             raise sheet.error(["workload", member], f"{value_s}s is too short; write {least_s}s or more: {why}")
     created = entry.get("created", "long-lived")
     return Scenario(
-        name=name,
+        name=sheet.path.stem,
         shows=entry["shows"],
         instance_type=node,
         nodes=nodes,

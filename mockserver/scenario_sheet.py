@@ -36,7 +36,7 @@ UNITS_S = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 LONGEST_S = 3650 * DAY_S
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Sheet:
     """A scenario file as it was read: its entry, and the line on which each part of it stands."""
 

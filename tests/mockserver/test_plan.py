@@ -113,6 +113,23 @@ def test_a_map_per_rank_that_is_added_is_served_at_each_node() -> None:
     assert len(values) == 16, "each rank has its own"
 
 
+@pytest.mark.parametrize("member", [SERIES, RANKS], ids=["series", "map per rank"])
+def test_what_is_added_beside_the_nodes_is_the_leaders_and_comes_and_goes_with_it(member: Document) -> None:
+    def change(_: Document, schemas: Document) -> None:
+        for name in (METRICS, NODE):
+            schemas[name]["properties"]["power_watts"] = member
+
+    document = changed(change)
+    found = answer(document, "node-dropout")
+    leader, second = found["per_node_metrics"]
+    assert found["power_watts"] == leader["power_watts"] != second["power_watts"]
+    host = [point["timestamp"] for point in second["cpu_usage"]]
+    shown = second["power_watts"] if isinstance(second["power_watts"], list) else second["power_watts"]["3"]
+    assert [point["timestamp"] for point in shown] == host
+    assert len(host) == 121 - 50, "gone from 04:10 to 04:35"
+    assert not answer(document, "scaled-to-zero")["power_watts"]
+
+
 def test_a_known_series_that_moves_to_a_new_place_keeps_its_signal() -> None:
     def change(_: Document, schemas: Document) -> None:
         schemas[STORAGE]["properties"]["cpu_usage"] = SERIES

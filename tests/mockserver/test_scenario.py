@@ -93,6 +93,15 @@ def test_a_users_scenario_replaces_ours_of_the_same_name(tmp_path: Path) -> None
     assert list(catalogue([tmp_path])) == list(OURS)
 
 
+def test_a_users_scenario_may_change_what_it_is_called_after(tmp_path: Path) -> None:
+    file = written(tmp_path, "extends: healthy\nshows: Three of them.\nnodes: 3\n", "healthy.yaml")
+    found = catalogue([file])
+    assert (found["healthy"].nodes, found["healthy"].workload) == (3, OURS["healthy"].workload)
+    assert found["rl-sync"] == OURS["rl-sync"], "what extends healthy extends the package's"
+    written(tmp_path, "extends: rl-sync\nshows: By way of another.\n", "healthy.yaml")
+    assert catalogue([file])["healthy"].workload == OURS["rl-sync"].workload
+
+
 def test_deployments_are_the_scenarios_and_those_asked_for() -> None:
     found = deployments(OURS, {"k4q95w5": "wide", "single": "healthy"})
     played = {id_: deployment.scenario.name for id_, deployment in found.items()}
