@@ -214,7 +214,8 @@ def _scaled_down(moments: Moments, doing: Load, fault: Fault) -> None:
 
 def _leak(moments: Moments, doing: Load, fault: Fault) -> None:
     begun_s = since_begun(moments, fault)
-    leaked = np.where(begun_s < NEVER, np.maximum(begun_s - fault.down_s, 0.0) * (fault.share / 3600), 0.0)
+    leaking_s = np.where(begun_s < NEVER, np.maximum(begun_s - fault.down_s, 0.0), 0.0)
+    leaked = leaking_s * (fault.share / 3600)
     if fault.of == "host":
         doing.host_memory = doing.host_memory + leaked
     else:
