@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 
 MAX_DEPTH = 200
+MAX_VALUES = 1_000_000
+"""With each alias counted as what it stands for: a few lines of them can mean billions."""
 
 # The core schema of YAML 1.2: `on`, `1_000`, `12:30` and dates are strings, unlike in YAML 1.1.
 _PLAIN: tuple[tuple[re.Pattern[str], Any], ...] = (
@@ -62,7 +64,9 @@ class _Reader:
     def __init__(self, events: Iterator[Any]) -> None:
         self.lines: dict[Place, int] = {}
         self._events = events
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        """Each anchored value, and how many values are in it."""
+        self._values = 0
 
     def document(self) -> Any:
         """The only document of the stream."""
@@ -76,14 +80,20 @@ class _Reader:
         return value
 
     def _value(self, event: Any, place: Place) -> Any:
+        value: Any
         if len(place) > MAX_DEPTH:
             raise YamlError(event.start_mark, f"more than {MAX_DEPTH} levels of nesting")
         self.lines.setdefault(place, event.start_mark.line + 1)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
                 raise YamlError(event.start_mark, f"the alias *{event.anchor} names nothing that is complete before it")
-            return self._anchors[event.anchor]
-        value: Any
+            value, size = self._anchors[event.anchor]
+            self._values += size
+            if self._values > MAX_VALUES:
+                raise YamlError(event.start_mark, f"aliases make it more than {MAX_VALUES} values")
+            return value
+        before = self._values
+        self._values += 1
         if isinstance(event, yaml.ScalarEvent):
             value = _scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -93,7 +103,7 @@ class _Reader:
             while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
                 value.append(self._value(item, (*place, len(value))))
         if event.anchor:
-            self._anchors[event.anchor] = value
+            self._anchors[event.anchor] = value, self._values - before
         return value
 
     def _mapping(self, place: Place) -> dict[str, Any]:

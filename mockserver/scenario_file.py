@@ -1,7 +1,9 @@
 """Scenario files → scenarios. What cannot be played is refused with its place, the rule and a remedy."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ FIRST = "healthy"
 SUFFIXES = (".yaml", ".yml")
 
 Sheets = Mapping[str, Sheet]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MOST_TIMES = 1000
+"""So many times the usual rate or latency still are numbers that clients take."""
 
 TAKES = {
     "slow-compute": ("factor",),
@@ -66,6 +72,10 @@ def _read_all(places: Sequence[Path]) -> dict[str, Sheet]:
     sheets: dict[str, Sheet] = {}
     for place in places:
         for path in files_in(place):
+            if not _NAME.fullmatch(path.stem):
+                raise ScenarioError(
+                    f"{path}: its name would be the deployment's id; rename it to letters, digits, dots, dashes and _"
+                )
             known = sheets.setdefault(path.stem, read(path))
             if known.path.resolve() != path.resolve():
                 raise ScenarioError(f"{path}: {known.path} is called {path.stem} as well; rename one of them")
@@ -115,7 +125,10 @@ def _extended(sheet: Sheet, sheets: Sheets, ours: Sheets, below: tuple[Sheet, ..
     if name is None:
         return entry
     if name not in sheets:
-        raise sheet.error(["extends"], f"there is no scenario {name!r}" + meant(name, list(sheets)))
+        raise sheet.error(
+            ["extends"],
+            f"there is no scenario {name!r}" + meant(name, list(sheets)) + "; name a file of your own as well",
+        )
     parent = sheets[name]
     # What comes with the package extends what comes with it, and a user's file may change what it is called after.
     if name in ours and (parent is sheet or ours.get(sheet.path.stem) is sheet):
@@ -178,6 +191,12 @@ def _scenario(sheet: Sheet, sheets: Sheets, ours: Sheets) -> Scenario:
     ):
         if value_s < least_s:
             raise sheet.error(["workload", member], f"{value_s}s is too short; write {least_s}s or more: {why}")
+    played = tuple(Fault(**_in_seconds(fault)) for fault in faults)
+    for kind in ("surge", "slow-compute"):
+        times = prod(max(fault.factor, 1 / fault.factor) for fault in played if fault.kind == kind)
+        if times > _MOST_TIMES:
+            what = f"all {kind} faults together make {times:g} times as much; {_MOST_TIMES} is the most: lower a factor"
+            raise sheet.error(["faults"], what)
     created = entry.get("created", "long-lived")
     return Scenario(
         name=sheet.path.stem,
@@ -189,5 +208,5 @@ def _scenario(sheet: Sheet, sheets: Sheets, ours: Sheets) -> Scenario:
         lag_s=seconds(entry["lag"]) if "lag" in entry else 0,
         boot=Boot(**_in_seconds(entry.get("boot", {}))),
         workload=workload,
-        faults=tuple(Fault(**_in_seconds(fault)) for fault in faults),
+        faults=played,
     )

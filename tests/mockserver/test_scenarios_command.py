@@ -112,6 +112,8 @@ def test_a_users_scenario_is_checked_shown_drawn_and_served(own: Path) -> None:
         (("lasts: 20m", "lasts: -20m"), 9, "faults.0.lasts: '-20m' is not a duration above zero; write for example"),
         (("shows:", "nodes: 2\nnodes: 3\nshows:"), 3, 'the key "nodes" stands twice'),
         (("created: {every: 6h}", "created: {every: 9999d}"), 3, "9999d is longer than 3650d"),
+        (("busy: 0.5", "busy: &a [[1, 2], 3]\n    ranks: [*b]"), 8, "the alias *b names nothing"),
+        (("kind: slow-data", "kind: surge\n    factor: 0.01"), 6, "factor: "),
         (("created: {every: 6h}", "1: 2"), 3, "1: there is no such member; there are extends, shows"),
         (("created: {every: 6h}", "workload: {dip_every: 1m}"), 3, "dip_every: 60s is too short; write 180s or more"),
     ],
@@ -126,6 +128,18 @@ def test_a_broken_file_is_told_with_file_line_reason_and_remedy(
     assert done.stderr.startswith(f"loopsmock: {own}:{line}: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_would_leave_the_bounds_of_numbers_and_memory_is_refused(own: Path) -> None:
+    surge = "\n  - {kind: surge, factor: 20}"
+    own.write_text(f"extends: healthy\nshows: Too much.\nfaults:{surge * 3}\n", "utf-8")
+    assert f"{own}:3: faults: all surge faults together make 8000 times as much" in scenarios("check", str(own)).stderr
+    bomb = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    own.write_text(f"a0: &a0 [x]\n{bomb}", "utf-8")
+    assert "aliases make it more than 1000000 values" in scenarios("check", str(own)).stderr
+    odd = own.with_name("a%2Fb.yaml")
+    odd.write_text(STRAGGLER, "utf-8")
+    assert "rename it to letters, digits" in scenarios("check", str(odd)).stderr
 
 
 def test_serve_refuses_what_check_refuses(own: Path) -> None:
