@@ -7,7 +7,7 @@ import click
 
 from .cli_scenarios import scenarios
 from .errors import StartError
-from .options import WORLD, Refused, assignments, clock, option, read_by, seconds
+from .options import Refused, assignments, clock, option, read_by, seconds, world_options
 
 
 @click.command(
@@ -26,9 +26,7 @@ from .options import WORLD, Refused, assignments, clock, option, read_by, second
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
     help="Serve this OpenAPI file instead of the built-in contract.",
 )
-@WORLD[0]
-@WORLD[1]
-@WORLD[2]
+@world_options
 @option(
     "--deployment",
     multiple=True,

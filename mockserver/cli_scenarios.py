@@ -2,18 +2,20 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from .errors import StartError
-from .options import WORLD, Refused, clock, read_by, seconds
+from .options import Refused, clock, read_by, scenario_option, seconds, world_options
 
 if TYPE_CHECKING:
     from .scenario import Scenario
     from .world import World
+
+T = TypeVar("T")
 
 _COLUMNS = 72
 _LEFT = 40
@@ -40,23 +42,15 @@ def scenarios() -> None:
     """
 
 
-def _flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    for flag in reversed(WORLD):
-        command = flag(command)
-    return command
-
-
 @scenarios.command("list")
-@_flags
+@world_options
 def list_(scenario: tuple[Path, ...], seed: int, now: int | None) -> None:
     """All scenarios: id, size, how the deployment is listed now, and what it shows."""
     world = _world(scenario, seed, now)
     now_s = world.clock() // 1000
     rows = [("id", "nodes × GPUs", "status", "what it shows")]
     for id_, one in world.deployments.items():
-        kind = one.scenario.instance_type
-        size = f"{one.scenario.nodes} × {kind.gpu_count} {kind.gpu_type}"
-        rows.append((id_, size, world.status(one, now_s), one.scenario.shows))
+        rows.append((id_, one.scenario.size, world.status(one, now_s), one.scenario.shows))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         _say("  ".join(f"{cell:<{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
@@ -64,7 +58,7 @@ def list_(scenario: tuple[Path, ...], seed: int, now: int | None) -> None:
 
 @scenarios.command()
 @click.argument("what", metavar="ID|FILE")
-@WORLD[0]
+@scenario_option
 def show(what: str, scenario: tuple[Path, ...]) -> None:
     """The whole of a scenario, with what it extends and what is left to defaults; itself a scenario file."""
     from .scenario_entry import text
@@ -87,9 +81,8 @@ def check(file: tuple[Path, ...]) -> None:
     for place in file:
         for path in files_in(place):
             one = known[path.stem]
-            kind = one.instance_type
             faults = f", {len(one.faults)} faults" if len(one.faults) != 1 else ", 1 fault"
-            _say(f"{path}: fine: {one.nodes} × {kind.gpu_count} {kind.gpu_type}{faults}. {one.shows}")
+            _say(f"{path}: fine: {one.size}{faults}. {one.shows}")
             for fault, note in notes(one):
                 _say(f"{path}: note: {fault.kind}: {note}")
 
@@ -109,7 +102,7 @@ def check(file: tuple[Path, ...]) -> None:
     type=click.IntRange(10, 1000),
     help="Most characters of a drawn line. Left out: what the terminal takes, up to 72.",
 )
-@_flags
+@world_options
 def preview(
     what: str, window: int, columns: int | None, scenario: tuple[Path, ...], seed: int, now: int | None
 ) -> None:
@@ -124,23 +117,23 @@ def preview(
 
     id_, files = _named(what, scenario)
     world = _world(files, seed, now)
-    _one(id_, {name: one.scenario for name, one in world.deployments.items()})
+    deployment = _one(id_, world.deployments)
     room = columns or max(10, min(_COLUMNS, shutil.get_terminal_size().columns - _LEFT))
     try:
-        drawn = drawing(world, world.deployments[id_], window, room, BLOCKS if _takes(BLOCKS) else ASCII)
+        drawn = drawing(world, deployment, window, room, BLOCKS if _takes(BLOCKS) else ASCII)
     except WindowError as error:
         raise Refused(f"--window: {error.rule}") from error
     _say(drawn.rstrip("\n"))
-    for fault, note in notes(world.deployments[id_].scenario):
+    for fault, note in notes(deployment.scenario):
         _say(f"note: {fault.kind}: {note}")
 
 
-def _named(what: str, scenario: Sequence[Path]) -> tuple[str, tuple[Path, ...]]:
+def _named(what: str, scenario: tuple[Path, ...]) -> tuple[str, tuple[Path, ...]]:
     """The id of what is named, and the files to read: a file stands for itself."""
+    from .scenario_file import SUFFIXES
+
     path = Path(what)
-    if path.suffix in (".yaml", ".yml"):
-        return path.stem, (*scenario, path)
-    return what, tuple(scenario)
+    return (path.stem, (*scenario, path)) if path.suffix in SUFFIXES else (what, scenario)
 
 
 def _catalogue(files: Sequence[Path]) -> "dict[str, Scenario]":
@@ -152,7 +145,7 @@ def _catalogue(files: Sequence[Path]) -> "dict[str, Scenario]":
         raise Refused(str(error)) from error
 
 
-def _one(id_: str, known: "dict[str, Scenario]") -> "Scenario":
+def _one(id_: str, known: Mapping[str, T]) -> T:
     from .scenario_sheet import meant
 
     if id_ not in known:

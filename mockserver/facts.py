@@ -95,7 +95,7 @@ def instance_type_facts(node: InstanceType, nodes: int) -> Mapping[str, Any]:
     gpu, _, size = node.name.partition(":")
     return {
         "id": f"{gpu}:{nodes}x{size}",
-        "name": f"{nodes} × {node.gpu_count} {node.gpu_type}",
+        "name": node.many(nodes),
         "memory_limit_mib": node.memory_limit_mib,
         "millicpu_limit": node.millicpu_limit,
         "gpu_count": node.gpu_count,

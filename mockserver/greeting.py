@@ -37,7 +37,10 @@ def greeting(
     lines = ["", f"API key: {key}, as Bearer or Api-Key.", "", "Point a client here:"]
     lines += [f"  {name:<18}{how}" for name, how in clients]
     lines += ["", "Deployments:"]
-    lines += [f"  {id_:<18}{_size(deployment)}  {deployment.scenario.shows}" for id_, deployment in deployments.items()]
+    lines += [
+        f"  {id_:<18}{deployment.scenario.size:<12}  {deployment.scenario.shows}"
+        for id_, deployment in deployments.items()
+    ]
     lines += ["", *_operations(routing, spec)]
     metrics = routing.metrics[0]
     lines += ["", "Try it:", f"  {_curl(metrics.method, url, metrics.path, next(iter(deployments)), key_set=key_set)}"]
@@ -59,11 +62,6 @@ def _operations(routing: Routing, spec: Path | None) -> list[str]:
     elif routing.skipped:
         lines += ["Skipped:", *(f"  {line}" for line in routing.skipped)]
     return lines
-
-
-def _size(deployment: Deployment) -> str:
-    kind = deployment.scenario.instance_type
-    return f"{f'{deployment.scenario.nodes} × {kind.gpu_count} {kind.gpu_type}':<12}"
 
 
 def _truss(url: str) -> str:

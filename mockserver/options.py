@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from .scenario import DAY_S, LONGEST_S, UNITS_S
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999
-_UNIT_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LONGEST_S = 3650 * 86_400
 
 
 class Refused(click.ClickException):
@@ -30,9 +30,9 @@ def seconds(text: str, least_s: int) -> int:
     found = re.fullmatch(r"([0-9]{1,12})([smhd]?)", text.strip())
     if not found:
         raise ValueError(f"{text!r} is not a duration; write for example 7d, 12h, 90m, 600s or 600.")
-    length_s = int(found[1]) * _UNIT_S[found[2]]
-    if not least_s <= length_s <= _LONGEST_S:
-        raise ValueError(f"{text!r} is not between {least_s} s and 3650d.")
+    length_s = int(found[1]) * UNITS_S[found[2] or "s"]
+    if not least_s <= length_s <= LONGEST_S:
+        raise ValueError(f"{text!r} is not between {least_s} s and {LONGEST_S // DAY_S}d.")
     return length_s
 
 
@@ -91,25 +91,27 @@ def option(flag: str, **settings: Any) -> Callable[[Callable[..., Any]], Callabl
     return click.option(flag, envvar=variable, show_envvar=True, **settings)
 
 
-WORLD = (
-    option(
-        "--scenario",
-        multiple=True,
-        type=click.Path(exists=True, readable=True, path_type=Path),
-        metavar="FILE|DIR",
-        help="Scenario files of your own, or a folder of them; may be repeated.",
-    ),
-    option(
+scenario_option = option(
+    "--scenario",
+    multiple=True,
+    type=click.Path(exists=True, readable=True, path_type=Path),
+    metavar="FILE|DIR",
+    help="Scenario files of your own, or a folder of them; may be repeated.",
+)
+
+
+def world_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags of every command that looks at a world: --scenario, --seed and --now."""
+    seed = option(
         "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Another seed, another world."
-    ),
-    option(
+    )
+    now = option(
         "--now",
         callback=read_by(instant_ms),
         metavar="ISO8601",
         help="Freeze the clock, for example at 2026-12-01T05:03:00Z.",
-    ),
-)
-"""Flags of every command that looks at a world."""
+    )
+    return scenario_option(seed(now(command)))
 
 
 def clock(now_ms: int | None) -> Callable[[], int]:

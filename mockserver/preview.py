@@ -59,14 +59,13 @@ def drawing(world: World, deployment: Deployment, window_s: int, columns: int, l
     start_s = end_ms // 1000 - window_s
     members = {"start_epoch_millis": start_s * 1000, "end_epoch_millis": end_ms, "step_seconds": step_s}
     view = world.view(deployment, members)
-    kind, nodes = deployment.scenario.instance_type, deployment.scenario.nodes
     column_s = next(size_s for size_s in (*_COLUMNS_S, window_s) if size_s * columns >= window_s)
     columns = -(-window_s // column_s)
     left_s = end_ms // 1000 - columns * column_s
     now = timestamp_text(np.array([end_ms // 1000])).tobytes().decode()
     lines = [
         f"{deployment.id}: {deployment.scenario.shows}",
-        f"{nodes} × {kind.gpu_count} {kind.gpu_type}, {world.status(deployment, end_ms // 1000)} at {now}; "
+        f"{deployment.scenario.size}, {world.status(deployment, end_ms // 1000)} at {now}; "
         f"the last {_length(window_s)}, {_length(column_s)} a column",
         "",
     ]

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from .errors import StartError
 
 DAY_S = 86_400
+UNITS_S = {"d": DAY_S, "h": 3600, "m": 60, "s": 1}
+"""Units of the durations that people write, the largest first."""
+LONGEST_S = 3650 * DAY_S
 
 
 class ScenarioError(StartError):
@@ -26,6 +29,10 @@ class InstanceType:
     millicpu_limit: int
     memory_limit_mib: int
     disk_bytes: int
+
+    def many(self, nodes: int) -> str:
+        """So many nodes of this kind, for people: `2 × 8 H100`."""
+        return f"{nodes} × {self.gpu_count} {self.gpu_type}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,11 @@ class Scenario:
     boot: Boot = Boot()
     workload: Workload = Workload()
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def size(self) -> str:
+        """Its nodes and their GPUs, for people: `2 × 8 H100`."""
+        return self.instance_type.many(self.nodes)
 
     def created_s(self, now_s: int) -> int:
         """When the life that lasts at now began: recurring on the epoch, so that every server agrees on it."""

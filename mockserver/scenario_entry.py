@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from .scenario import DAY_S, Fault, Scenario
+from .scenario import DAY_S, UNITS_S, Fault, Scenario
 from .scenario_file import TAKES
-from .scenario_sheet import DURATIONS, UNITS_S
+from .scenario_sheet import DURATIONS
 
 _SEEN_S = 23 * DAY_S
 """What a long-lived deployment did so long after its creation is never seen: it is 30 days old, windows last 7."""

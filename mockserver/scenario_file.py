@@ -147,17 +147,14 @@ def _extended(sheet: Sheet, sheets: Sheets, ours: Sheets, below: tuple[Sheet, ..
 
 
 def _in_seconds(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        (f"{member}_s" if member in DURATIONS else member): (
-            seconds(value)
-            if member in DURATIONS
-            # The schema takes 2.0 for an integer.
-            else tuple(map(int, value))
-            if isinstance(value, list)
-            else value
-        )
-        for member, value in entry.items()
-    }
+    """The members as the dataclasses have them: durations in seconds, and lists, all of them of numbers, as tuples."""
+    found: dict[str, Any] = {}
+    for member, value in entry.items():
+        if member in DURATIONS:
+            found[f"{member}_s"] = seconds(value)
+        else:  # the schema takes 2.0 for an integer
+            found[member] = tuple(map(int, value)) if isinstance(value, list) else value
+    return found
 
 
 def _scenario(sheet: Sheet, sheets: Sheets, ours: Sheets) -> Scenario:

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema_rs
 
 from ..contracts.plain_yaml import Place, YamlError, parse
-from .scenario import DAY_S, ScenarioError
+from .scenario import DAY_S, LONGEST_S, UNITS_S, ScenarioError
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 
@@ -32,8 +32,6 @@ DURATIONS = frozenset(
     ]
 )
 """Members that hold a duration."""
-UNITS_S = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
-LONGEST_S = 3650 * DAY_S
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,15 +44,11 @@ class Sheet:
 
     def error(self, place: Sequence[str | int], what: str) -> ScenarioError:
         """What is wrong at a place, with the nearest line that is known."""
-        return ScenarioError(f"{self.at(place)}: {what}")
-
-    def at(self, place: Sequence[str | int]) -> str:
-        """File, line and name of a place."""
         known = next(
             tuple(place[:length]) for length in range(len(place), -1, -1) if tuple(place[:length]) in self.lines
         )
         name = ".".join(str(step) for step in place) or "the file"
-        return f"{self.path}:{self.lines[known]}: {name}"
+        return ScenarioError(f"{self.path}:{self.lines[known]}: {name}: {what}")
 
 
 def read(path: Path) -> Sheet:

@@ -17,9 +17,7 @@ def catalogue() -> str:
     """The table of scenarios."""
     lines = ["| id | nodes × GPUs | what it shows |", "|---|---|---|"]
     for name, deployment in create_app().state.world.deployments.items():
-        kind, nodes = deployment.scenario.instance_type, deployment.scenario.nodes
-        size = f"{nodes} × {kind.gpu_count} {kind.gpu_type}"
-        lines.append(f"| `{name}` | {size} | {deployment.scenario.shows} |")
+        lines.append(f"| `{name}` | {deployment.scenario.size} | {deployment.scenario.shows} |")
     return "\n".join(lines)
 
 

@@ -28,6 +28,18 @@ NOW_MS = 1_796_101_380_250
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 _PATIENCE_S = 60.0
+STRAGGLER = """extends: healthy
+shows: The second node is slow from minute 20 to 40.
+created: {every: 6h}
+faults:
+  - kind: slow-data
+    nodes: [1]
+    busy: 0.5
+    at: 20m
+    lasts: 20m
+    every: 1h
+"""
+"""A scenario file as a user would write it."""
 
 
 class Mock:
@@ -79,6 +91,20 @@ def accepted(response: httpx.Response) -> dict[str, Any]:
     return found
 
 
+def environment(**variables: str) -> dict[str, str]:
+    """This process's environment with no LOOPSMOCK_ variables but these."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOPSMOCK_")}
+    return kept | {"PYTHONIOENCODING": "utf-8"} | variables
+
+
+def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line that ends by itself."""
+    command = [sys.executable, "-m", "loopsmock", *words]
+    return subprocess.run(
+        command, env=environment(**variables), capture_output=True, encoding="utf-8", timeout=_PATIENCE_S
+    )
+
+
 async def _sent(transport: httpx.ASGITransport, request: httpx.Request) -> httpx.Response:
     response = await transport.handle_async_request(request)
     await response.aread()
@@ -89,10 +115,9 @@ async def _sent(transport: httpx.ASGITransport, request: httpx.Request) -> httpx
 @contextmanager
 def serving(*words: str, **variables: str) -> Iterator[str]:
     """The URL of a quiet server in its own process at the frozen time; it is gone afterwards."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOPSMOCK_")}
     process = subprocess.Popen(
         [sys.executable, "-m", "loopsmock", "serve", "--port", "0", "--quiet", "--now", NOW, *words],
-        env=kept | variables,
+        env=environment(**variables),
         stdout=subprocess.PIPE,
         encoding="utf-8",
     )

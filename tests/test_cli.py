@@ -24,23 +24,10 @@ from loopsmock.mockserver.greeting import greeting
 from loopsmock.mockserver.listen import listen, url_of
 from loopsmock.mockserver.options import instant_ms, seconds
 
+from .support import BEARER, environment, run
+
 PATIENCE_S = 60.0
 METRICS = "/v1/loops/deployments/{}/metrics"
-BEARER = {"Authorization": "Bearer loopsmock"}
-
-
-def environment(**variables: str) -> dict[str, str]:
-    """This process's environment with no LOOPSMOCK_ variables but these."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOPSMOCK_")}
-    return kept | {"PYTHONIOENCODING": "utf-8"} | variables
-
-
-def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line that ends by itself."""
-    command = [sys.executable, "-m", "loopsmock", *words]
-    return subprocess.run(
-        command, env=environment(**variables), capture_output=True, encoding="utf-8", timeout=PATIENCE_S
-    )
 
 
 def unbuffered_line(descriptor: int) -> str:

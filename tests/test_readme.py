@@ -1,7 +1,6 @@
 """The README is true: its examples run, its tables say what the code says, and what it points to is there."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ from loopsmock.mockserver.signal import REGISTRY
 from loopsmock.mockserver.window import BOUNDS, Limits
 
 from .readme import NOW, NOW_MS, current
-from .support import BEARER, PATH, Mock
+from .support import BEARER, PATH, Mock, environment
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -47,8 +46,7 @@ def bare(cell: str) -> str:
 
 def shell(home: Path) -> dict[str, str]:
     """An environment in which no proxy, no ~/.curlrc and no setting of somebody's takes part."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOPSMOCK_")}
-    return kept | {"HOME": str(home), "CURL_HOME": str(home), "NO_PROXY": "*", "PYTHONIOENCODING": "utf-8"}
+    return environment(HOME=str(home), CURL_HOME=str(home), NO_PROXY="*")
 
 
 # Examples

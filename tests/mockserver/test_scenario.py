@@ -9,7 +9,7 @@ from loopsmock.mockserver import StartError
 from loopsmock.mockserver.scenario import Deployment, ScenarioError, deployments
 from loopsmock.mockserver.scenario_file import catalogue, instance_types
 
-from ..support import HOUR_MS, NOW_MS, OPERATION, Mock
+from ..support import HOUR_MS, NOW_MS, OPERATION, STRAGGLER, Mock
 
 DAY_S = 86_400
 OURS = catalogue()
@@ -19,6 +19,7 @@ instance_type: H100:1x16x118
 nodes: 1
 workload: {requests_per_second: 0, p50_ms: 500}
 """
+STRAGGLER = f"\n{STRAGGLER}"
 
 
 def written(folder: Path, text: str, name: str = "quiet.yaml") -> Path:
@@ -116,20 +117,6 @@ def test_two_deployments_of_a_scenario_have_numbers_of_their_own() -> None:
     assert first == again
     for name in ("cpu_usage", "inference_volume", "response_time_stats", "gpu_memory_usage_bytes"):
         assert first[name] != second[name]
-
-
-STRAGGLER = """
-extends: healthy
-shows: The second node is slow for twenty minutes of every hour.
-created: {every: 6h}
-faults:
-  - kind: slow-data
-    nodes: [1]
-    busy: 0.5
-    at: 20m
-    lasts: 20m
-    every: 1h
-"""
 
 
 def test_a_scenario_of_ten_lines(tmp_path: Path) -> None:

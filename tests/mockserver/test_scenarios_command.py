@@ -1,43 +1,22 @@
 """`loopsmock scenarios`: list, show, check and preview, and `serve --scenario`, in processes of their own."""
 
-import json
-import os
 import re
 import subprocess
-import sys
-import urllib.request
 from pathlib import Path
 
+import httpx
 import pytest
 from loopsmock.mockserver.scenario_entry import text
 from loopsmock.mockserver.scenario_file import catalogue
 
-from ..support import NOW, PATH, serving
+from ..support import BEARER, NOW, PATH, STRAGGLER, run, serving
 
 OURS = catalogue()
-STRAGGLER = """extends: healthy
-shows: The second node is slow from minute 20 to 40.
-created: {every: 6h}
-faults:
-  - kind: slow-data
-    nodes: [1]
-    busy: 0.5
-    at: 20m
-    lasts: 20m
-    every: 1h
-"""
 
 
 def scenarios(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `loopsmock scenarios …` at the frozen time."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOPSMOCK_")}
-    return subprocess.run(
-        [sys.executable, "-m", "loopsmock", "scenarios", *words],
-        env=kept | {"LOOPSMOCK_NOW": NOW, "PYTHONIOENCODING": "utf-8"} | variables,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    return run("scenarios", *words, **{"LOOPSMOCK_NOW": NOW} | variables)
 
 
 def drawn(output: str) -> dict[str, str]:
@@ -90,13 +69,8 @@ def test_a_users_scenario_is_checked_shown_drawn_and_served(own: Path) -> None:
     with serving("--scenario", str(own)) as url:
         start_ms = 1_796_097_600_000  # 04:00
         request = {"start_epoch_millis": start_ms, "end_epoch_millis": start_ms + 3_599_000, "step_seconds": 60}
-        asked = urllib.request.Request(
-            url + PATH.replace("{deployment_id}", "slow"),
-            json.dumps(request).encode(),
-            {"Authorization": "Bearer loopsmock"},
-        )
-        with urllib.request.urlopen(asked, timeout=30) as response:
-            nodes = json.load(response)["metrics"]["per_node_metrics"]
+        answered = httpx.post(url + PATH.replace("{deployment_id}", "slow"), json=request, headers=BEARER, timeout=30)
+        nodes = answered.json()["metrics"]["per_node_metrics"]
     slow = [[point["value"] < 0.6 for point in node["gpu_utilization"]["3"]] for node in nodes]
     assert all(slow[1][20:40])
     assert sum(slow[1]) < 24 > sum(slow[0]) + 15
@@ -144,8 +118,7 @@ def test_what_would_leave_the_bounds_of_numbers_and_memory_is_refused(own: Path)
 
 def test_serve_refuses_what_check_refuses(own: Path) -> None:
     own.write_text(STRAGGLER.replace("busy:", "buzy:"), "utf-8")
-    command = [sys.executable, "-m", "loopsmock", "serve", "--port", "0", "--scenario", str(own)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+    done = run("serve", "--port", "0", "--scenario", str(own))
     assert (done.returncode, done.stderr) == (2, scenarios("check", str(own)).stderr)
 
 
