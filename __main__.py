@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -19,7 +20,14 @@ def loopsmock() -> None:
     """
 
 
-for _command in [*server_commands, *contract_commands]:
+def _good_provider() -> Any:
+    """The mock, for the selftest of the other room, which knows no server."""
+    from .mockserver import create_app
+
+    return create_app()
+
+
+for _command in [*server_commands, *contract_commands(_good_provider)]:
     loopsmock.add_command(_command)
 
 
@@ -30,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What follows the program's name; `sys.argv[1:]` if None. Nothing at all shows the help.
 
     Returns:
-        The exit code: 0 fine, 2 refused (one line on stderr says why), 130 interrupted.
+        The exit code: 0 fine, 1 a violation, 2 refused (one line on stderr says why), 130 interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from .spec_pointer import pointer_of
 from .spec_schemas import Schemas
 from .spec_sentences import describe, finding
-from .strict_json import JsonError, loads, shorten
+from .strict_json import JsonError, JsonValue, loads, shorten
 from .violation import Violation
 
 _MAX_VIOLATIONS = 100
@@ -138,23 +138,27 @@ class Operation:
             What is wrong, [] if nothing; at most 100 violations of the schema. The checks are `status_documented`,
             `content_type`, `strict_json` and `schema`.
         """
+        return self.judge_response(status, content_type, body)[0]
+
+    def judge_response(self, status: int, content_type: str | None, body: bytes) -> tuple[list[Violation], JsonValue]:
+        """As `response_violations`, with the JSON value of the body; None where none is declared or it is not JSON."""
         response = self._response(status)
         if response is None:
             known = ", ".join(self.responses)
             message = f"the status {status} is not documented for {self.method} {self.path}; documented are {known}"
-            return [Violation("status_documented", "", message, str(status))]
-        return [*_judge_content_type(response, content_type, body), *self._judge_body(response, body)]
-
-    def _judge_body(self, response: ResponseSpec, body: bytes) -> Iterator[Violation]:
+            return [Violation("status_documented", "", message, str(status))], None
+        violations = list(_judge_content_type(response, content_type, body))
         if response.schema_pointer is None:
-            return
+            return violations, None
         try:
             value = loads(body)
         except JsonError as error:
             seen = shorten(repr(body[:60])[2:-1])
-            yield Violation("strict_json", "", f"the body is not strict JSON: {error}", seen)
-            return
-        validator = self.schemas.validator(response.schema_pointer)
+            return [*violations, Violation("strict_json", "", f"the body is not strict JSON: {error}", seen)], None
+        return [*violations, *self._judge_value(response.schema_pointer, value)], value
+
+    def _judge_value(self, pointer: str, value: JsonValue) -> Iterator[Violation]:
+        validator = self.schemas.validator(pointer)
         if validator.is_valid(value):
             return
         for found in map(finding, islice(validator.iter_errors(value), _MAX_VIOLATIONS)):

@@ -14,9 +14,11 @@ class Violation:
         where: JSON pointer into the body; "" is the body as a whole.
         message: one sentence for a person who does not know the check.
         seen: the offending value, shortened.
+        expected: what would have been right, shortened; "" where the message says it.
     """
 
     check: str
     where: str
     message: str
     seen: str = ""
+    expected: str = ""

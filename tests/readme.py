@@ -1,13 +1,15 @@
-"""The parts of the README that are generated: `make readme` writes them, a test compares them."""
+"""The parts of the README that are generated, and the page of all checks: `make readme` writes them, tests compare."""
 
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+from loopsmock.contracts.reference import reference
 from loopsmock.mockserver import create_app
 from loopsmock.mockserver.preview import drawing
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+CHECKS = README.parent / "contracts" / "CHECKS.md"
 PREVIEWS = ("straggler-data", "scale-from-zero", "oom-restart")
 NOW = "2026-12-01T05:45:00Z"
 NOW_MS = 1_796_103_900_000
@@ -45,3 +47,4 @@ def current(text: str) -> str:
 
 if __name__ == "__main__":
     README.write_text(current(README.read_text("utf-8")), "utf-8")
+    CHECKS.write_text(reference(), "utf-8")

@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 import pytest
 from loopsmock.__main__ import loopsmock
+from loopsmock.contracts.reference import reference
 from loopsmock.mockserver import create_app
 from loopsmock.mockserver.access_key import REFUSED_PREFIX
 from loopsmock.mockserver.endpoint import BODY_BYTES
 from loopsmock.mockserver.signal import REGISTRY
 from loopsmock.mockserver.window import BOUNDS, Limits
 
-from .readme import NOW, NOW_MS, current
+from .readme import CHECKS, NOW, NOW_MS, current
 from .support import BEARER, PATH, Mock, environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +104,15 @@ def test_the_generated_parts_are_current() -> None:
     assert current(TEXT) == TEXT, "run make readme"
     assert f"{NOW}:" in TEXT
     assert int(datetime.fromisoformat(NOW).timestamp() * 1000) == NOW_MS
+
+
+def test_the_page_of_checks_is_current_and_its_links_lead_to_a_heading() -> None:
+    text = CHECKS.read_text("utf-8")
+    assert text == reference(), "run make readme"
+    headings = {title.lower() for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    targets = re.findall(r"\]\(#([^)]+)\)", text)
+    assert len(targets) == len(set(targets)) == len(headings) - 1
+    assert set(targets) <= headings
 
 
 def test_the_scenario_of_ones_own_is_fine(tmp_path: Path) -> None:

@@ -1,0 +1,173 @@
+"""What the commands do: progress on stderr, the report on stdout, files, and the last look for the key."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import plan
+from .checks import chosen
+from .curl import curl
+from .exchange import Exchange
+from .options import NoVerdict
+from .provider import NothingToCheck, Report, requests
+from .record import RecordUnreadable, record
+from .record import replayed as replayed_record
+from .report_html import page
+from .report_junit import junit
+from .report_terminal import terminal
+from .secret import Key, KeyRefused, read_key
+from .settings import PLANNED, Settings, SettingsRefused, run
+from .spec import Spec, load
+
+_SILENCE_S = 5.0
+Files = Mapping[str, Path | None]
+
+
+class Progress:
+    """Says on stderr how far a run is: one line that is written over on a terminal, now and then a line elsewhere."""
+
+    def __init__(self, planned: int) -> None:
+        self._planned, self._sent = planned, 0
+        self._interactive = sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def exchange(self, exchange: Exchange) -> None:
+        """An exchange was made."""
+        self._sent += 1
+        of = f"/{self._planned}" if self._sent <= self._planned else ""
+        self._say(f"{self._sent}{of} requests; {exchange.request.label}")
+
+    def generated(self, sent: int) -> None:
+        """So many generated requests were sent."""
+        self._say(f"{self._sent} planned requests; {sent} generated")
+
+    def done(self) -> None:
+        """The run is over."""
+        if self._interactive:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def _say(self, text: str) -> None:
+        if self._interactive:
+            click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+        elif time.monotonic() - self._last > _SILENCE_S:
+            self._last = time.monotonic()
+            click.echo(f"loopsmock: {text}", err=True)
+
+
+def checked(settings: Settings, files: Files) -> int:
+    """Make a run, write its reports, and return the exit code."""
+    key: Key | None = None
+    try:
+        spec = load()
+        checks = settings.checked(spec)
+        key = settings.key()
+        if settings.live:
+            _announce(settings, len(checks))
+        progress = Progress(min(PLANNED, settings.max_requests or PLANNED))
+        try:
+            report = run(
+                settings,
+                spec=spec,
+                key=key,
+                on_exchange=progress.exchange,
+                on_generated=progress.generated,
+            )
+        finally:
+            progress.done()
+    except (SettingsRefused, KeyRefused, NothingToCheck) as error:
+        raise NoVerdict(_scrubbed(key, str(error))) from None
+    return _reported(report, spec, files, key)
+
+
+def replayed(file: Path, only: Sequence[str], skip: Sequence[str], *, strict: bool, files: Files) -> int:
+    """Judge a recorded run again, write its reports, and return the exit code."""
+    spec = load()
+    try:
+        report = replayed_record(file.read_text("utf-8"), spec, chosen(only, skip), strict)
+    except (RecordUnreadable, ValueError, OSError) as error:
+        raise NoVerdict(f"{file}: {error}") from None
+    return _reported(report, spec, files, _environment_key())
+
+
+def dry(settings: Settings) -> int:
+    """Print the requests of a run as cURL lines and send nothing."""
+    try:
+        checks = settings.checked(load())
+    except SettingsRefused as error:
+        raise NoVerdict(str(error)) from None
+    now_ms = time.time_ns() // 1_000_000
+    lines = [] if settings.live else [plan.listing()]
+    for id_ in settings.deployment_ids or ("{deployment_id}",):
+        lines += [
+            plan.opening(id_),
+            *requests(id_, now_ms, live=settings.live, seed=settings.seed, checks=checks),
+        ]
+    lines = lines[: settings.max_requests or (PLANNED if settings.live else len(lines))]
+    spacing = f", one every {settings.bounds().spacing_s:g} s" if settings.live else ""
+    click.echo(f"{len(lines)} requests to {settings.url}{spacing}; nothing is sent.")
+    click.echo("Times stand for a provider whose newest point is of this minute.")
+    for number, request in enumerate(lines, 1):
+        click.echo(f"\n{number}. {request.label}\n{curl(settings.url, request)}")
+    if settings.generated:
+        click.echo(f"\nThen up to {settings.generated} generated requests, where their packages are installed.")
+    return 0
+
+
+def selftested(provider: Any, *, plain: bool, only: Sequence[str]) -> int:
+    """Spoil a provider, print the table, and return the exit code."""
+    raise NotImplementedError
+
+
+def _announce(settings: Settings, checks: int) -> None:
+    """Say on stderr whom a live run asks, and for what."""
+    bounds = settings.bounds()
+    ids = ", ".join(settings.deployment_ids)
+    click.echo(
+        f"loopsmock: live: at most {bounds.max_requests} requests to {settings.host} about {ids}, one every "
+        f"{bounds.spacing_s:g} s, all POST to the metrics; {checks} checks",
+        err=True,
+    )
+
+
+def _reported(report: Report, spec: Spec, files: Files, key: Key | None) -> int:
+    """Write the report everywhere, and look once more whether the key is in it."""
+    texts: dict[str, Callable[[], str]] = {
+        "junit": lambda: junit(report),
+        "html": lambda: page(report),
+        "json": lambda: record(report, spec),
+    }
+    click.echo(_scrubbed(key, terminal(report, colour=sys.stdout.isatty())), nl=False)
+    for kind, file in files.items():
+        if file is not None:
+            _write(file, _scrubbed(key, texts[kind]()), key)
+    return report.exit_code
+
+
+def _write(file: Path, text: str, key: Key | None) -> None:
+    try:
+        file.write_text(text, "utf-8")
+        if key is not None and key.is_in(file.read_bytes()):
+            file.write_text("", "utf-8")
+            raise NoVerdict(
+                f"the API key was about to stand in {file}, which was emptied: this is a fault of loopsmock"
+            )
+    except OSError as error:
+        raise NoVerdict(f"cannot write {file}: {error.strerror}") from None
+
+
+def _scrubbed(key: Key | None, text: str) -> str:
+    return text if key is None else key.scrub(text)
+
+
+def _environment_key() -> Key | None:
+    """The key of the environment, if there is one: a record may be from elsewhere."""
+    try:
+        return read_key(None, on_loopback=True)
+    except KeyRefused:
+        return None
