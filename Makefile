@@ -16,7 +16,7 @@ help:
 	@echo 'make check   ruff and mypy'
 	@echo 'make bench   speed and memory beside their baselines'
 	@echo 'make realism measure every scenario against its table, over 20 seeds'
-	@echo 'make readme  write the generated parts of README.md'
+	@echo 'make readme  write the generated parts of README.md, and contracts/CHECKS.md'
 	@echo 'make clean   remove .venv and everything that was built'
 
 serve: $(VENV)/base

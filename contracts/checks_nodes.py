@@ -139,9 +139,11 @@ def the_top_level_is_one_node(evidence: Evidence, answer: Answer) -> Iterator[Vi
         yield fault(mean.pointer, message, "", "the series of one node")
     if alike and differing and any(series.numbers for series in differing):
         series = differing[0]
+        others = [other for other in likeness if _same(answer.by_key.get((other, *series.key[1:])), series)]
+        whose = f"is that of node {others[0]}" if others else "is no node's"
         message = (
             f"{alike} of the {alike + len(differing)} compute series at the top level are those of node {node}, but "
-            f"{series.title} differs: the top level must be one node, the leader"
+            f"{series.title} {whose}: the top level must be one node, the leader"
         )
         yield fault(series.pointer, message, "", f"the series of node {node}")
 

@@ -17,8 +17,11 @@ _DOCUMENTED = "documented by the vendor: the operation's response"
 
 
 def _excerpt(response: Response) -> str:
-    """The beginning of a body in quotes."""
-    return quote(response.body[:120].decode("utf-8", "replace"), 80) if response.body else "an empty body"
+    """The beginning of a body, on one line."""
+    if not response.body:
+        return "an empty body"
+    text = " ".join(response.body[:200].decode("utf-8", "replace").split())
+    return shorten(text if text.isprintable() else quote(text, 160), 160)
 
 
 @PROTOCOL.check(
@@ -42,9 +45,16 @@ def no_server_errors(evidence: Evidence) -> Iterator[Look]:
         yield Look((exchange,), 1, tuple(found))
 
 
+def _sent(exchange: Exchange) -> str:
+    """The body of a request, to be read after a noun."""
+    body = exchange.request.body.decode("utf-8", "replace")
+    return f", {shorten(body, 160)}," if body else ""
+
+
 def _unanswered(exchange: Exchange, response: Response) -> Iterator[Violation]:
     if response.status != 200 and response.status < 500 and response.status != 429:
-        message = f"a request that the contract allows got {response.status} and not 200: {_excerpt(response)}"
+        sent = _sent(exchange)
+        message = f"a request that the contract allows{sent} got {response.status} and not 200: {_excerpt(response)}"
         if 300 <= response.status < 400:
             message += f"; it redirects to {quote(response.header('location') or '', 60)}, which was not followed"
         yield fault("", message, str(response.status), "200")
@@ -101,7 +111,11 @@ def _of_answers(evidence: Evidence, kind: str) -> Iterator[Look]:
     for exchange in evidence.of(VALID):
         assert exchange.response is not None
         if exchange.response.status == 200:
-            found = [one for one in evidence.violations(exchange) if one.check == kind and not is_about_a_time(one)]
+            found = [
+                fault(one.where, f"in the answer, {one.message}", one.seen)
+                for one in evidence.violations(exchange)
+                if one.check == kind and not is_about_a_time(one)
+            ]
             yield Look((exchange,), 1, tuple(found))
 
 
@@ -213,7 +227,8 @@ def _excerpt_of(exchange: Exchange) -> str:
 @each_exchange(LISTING)
 def the_listing_fits_the_contract(evidence: Evidence, exchange: Exchange, response: Response) -> Iterator[Violation]:
     if response.status == 200:
-        yield from evidence.violations(exchange)
+        for one in evidence.violations(exchange):
+            yield fault(one.where, f"the listing of deployments: {one.message}", one.seen)
     elif response.status < 500 and response.status not in (404, 429):
         message = f"the listing of deployments got {response.status} and not 200: {_excerpt(response)}"
         yield fault("", shorten(message, 200), str(response.status), "200")

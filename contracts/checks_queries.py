@@ -118,16 +118,18 @@ def _compare(
     evidence: Evidence, one: Answer, other: Answer, because: str, *, settled: bool = True, skip: tuple[str, ...] = ()
 ) -> Iterator[Violation | int]:
     """Compare the values of both answers at the times they share, before or after what is settled."""
-    count, wrong, first = 0, 0, None
+    count, wrong, differing, compared, first = 0, 0, 0, 0, None
     for key, series, also in _shared(one, other):
         if key[1][0] in skip:
             continue
+        compared += 1
         here, there = _overlap(series.times_ms, also.times_ms, evidence.settled_ms, settled)
         values, theirs = [series.values[index] for index in here], [also.values[index] for index in there]
         count += len(here)
         if values != theirs:
             found = [index for index, pair in enumerate(zip(values, theirs, strict=True)) if _differ(*pair)]
             wrong += len(found)
+            differing += bool(found)
             if found and not first:
                 index = found[0]
                 first = also, there[index], values[index], theirs[index]
@@ -137,7 +139,7 @@ def _compare(
         time = series.times_ms[index] or 0
         message = (
             f"{series.title} at {clock(time)} is {number(value)} in one answer and {number(second)} in the other, "
-            f"{because} ({wrong} of {count} points that both have differ)"
+            f"{because} ({wrong} of the {count} points that both have differ, in {differing} of {compared} series)"
         )
         yield fault(series.place(index), message, number(second), number(value))
 
@@ -240,8 +242,8 @@ def windows_show_the_same_points(evidence: Evidence, one: Answer, other: Answer)
             time = missing[0]
             has, lacks = (one, other) if time in first else (other, one)
             message = (
-                f"{title((*key, 'value'))} has a point at {clock(time)} in the answer for {_asked(has)}, but not in that for "
-                f"{_asked(lacks)}, which includes this time ({len(missing)} of {len(shown)} points are such)"
+                f"{title((*key, 'value'))} has a point at {clock(time)} in the answer for {_asked(has)}, but not in "
+                f"that for {_asked(lacks)}, which includes this time ({len(missing)} of {len(shown)} points are such)"
             )
             yield fault("/metrics", message, "no point", "the same points")
             break
@@ -261,10 +263,13 @@ def _grid(answer: Answer, settled_ms: int) -> range:
 
 def _asked(answer: Answer) -> str:
     start, end = (answer.asked(name) for name in TIME_MEMBERS[:2])
-    return f"{'any start' if start is None else clock(start)} to {clock(end or 0)}"
+    window = f"{'any start' if start is None else clock(start)} to {clock(end or 0)}"
+    return f"{window} at {(answer.step_ms or 0) / 1000:g} s"
 
 
 def _scaled(evidence: Evidence, one: Answer, other: Answer, name: str) -> Iterator[Violation | int]:
+    if _divisor(one) > _divisor(other):
+        one, other = other, one
     times = _divisor(other) / _divisor(one)
     for key, series, also in _shared(one, other):
         if key[1][0] != name:
@@ -280,9 +285,9 @@ def _scaled(evidence: Evidence, one: Answer, other: Answer, name: str) -> Iterat
         yield count
         if wrong:
             time, value, second = wrong
-            units = f"per {_divisor(one)} s and {number(second)} per {_divisor(other)} s"
             message = (
-                f"{series.title} at {clock(time)} is {number(value)} {units}, which should be {times:g} times as much"
+                f"{series.title} at {clock(time)} is {number(value)} with a time divisor of {_divisor(one)} s and "
+                f"{number(second)} with one of {_divisor(other)} s, which should be {times:g} times as much"
             )
             yield fault(also.place(also.times_ms.index(time)), message, number(second), number(value * times))
             return
@@ -324,7 +329,8 @@ def the_divisor_scales_statuses(evidence: Evidence, one: Answer, other: Answer) 
 )
 @each_pair(lambda one, other: _other_divisor(one, other) and one.step_ms == other.step_ms)
 def the_divisor_leaves_the_rest(evidence: Evidence, one: Answer, other: Answer) -> Iterator[Violation | int]:
-    because = f"with the divisors {_divisor(one)} and {_divisor(other)}, though it is no request volume"
+    divisors = f"a time divisor of {_divisor(one)} s in the one and of {_divisor(other)} s in the other"
+    because = f"with {divisors}, which may scale request volumes only"
     yield from _compare(evidence, one, other, because, skip=(VOLUME, BY_STATUS))
 
 
@@ -343,8 +349,8 @@ def the_default_window_is_an_hour(evidence: Evidence, answer: Answer) -> Iterato
     end = answer.asked("end_epoch_millis") or answer.times_ms[-1]
     length, slack = end - answer.times_ms[0], max(2 * (answer.step_ms or 0), 300_000)
     if length > _HOUR_MS + slack or (length < _HOUR_MS - slack and _older(evidence, answer.times_ms[0])):
-        message = f"without a start, the points cover {length / 60_000:.3g} minutes before the end, not an hour"
-        yield fault("/metrics", message, f"{length / 60_000:.3g} minutes", "60 minutes")
+        message = f"without a start, the points cover {length / 60_000:.0f} minutes before the end, not an hour"
+        yield fault("/metrics", message, f"{length / 60_000:.0f} minutes", "60 minutes")
 
 
 def _older(evidence: Evidence, time_ms: int) -> bool:

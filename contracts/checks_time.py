@@ -63,15 +63,19 @@ def timestamps_ascend(evidence: Evidence, answer: Answer) -> Iterator[Violation 
     for series in answer.lists:
         times = series.times_ms
         yield max(0, len(times) - 1)
-        for index in range(1, len(times)):
-            earlier, later = times[index - 1], times[index]
-            if earlier is not None and later is not None and later < earlier:
-                message = (
-                    f"{_name(series)}: the points are not in order of time; {series.stamps[index]} comes after "
-                    f"{series.stamps[index - 1]}"
-                )
-                yield fault(_place(series, index), message, series.stamps[index], "a later time")
-                break
+        back = [
+            index
+            for index, (earlier, later) in enumerate(pairwise(times), 1)
+            if earlier is not None and later is not None and later < earlier
+        ]
+        if back:
+            index = back[0]
+            message = (
+                f"{_name(series)}: the points are not in order of time; {series.stamps[index]} comes after "
+                f"{series.stamps[index - 1]} ({len(back)} of the {len(times) - 1} points after the first are earlier "
+                "than the one before)"
+            )
+            yield fault(_place(series, index), message, series.stamps[index], "a later time")
 
 
 @TIME.check(
@@ -178,10 +182,9 @@ def series_share_a_grid(evidence: Evidence, answer: Answer) -> Iterator[Violatio
         yield len(series.at)
         if first and phases - {0}:
             off = min(phases - {0})
-            message = (
-                f"{_name(series)} does not share the times of {_name(first[0])}: its points are off by "
-                f"{off / 1000:g} s on a grid of {step_ms / 1000:g} s"
-            )
+            others = f"does not share the times of {_name(first[0])}"
+            relation = "has points off its own grid" if series is first[0] else others
+            message = f"{_name(series)} {relation}: they are off by {off / 1000:g} s on a grid of {step_ms / 1000:g} s"
             yield fault(series.pointer, message, f"{off / 1000:g} s off", "the same times, where there are points")
             return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from .answer import TOP, Answer, Series
+from .answer import TOP, Answer, Series, clock
 from .check import Level, Subject, beyond, each_answer, fault, number
 from .evidence import Evidence
 from .violation import Violation
@@ -232,10 +232,11 @@ def storage_utilization_fits_usage(evidence: Evidence, answer: Answer) -> Iterat
             if low > most * (1 + _HAIR) or high < least * (1 - _HAIR):
                 size = bounds[0][0]
                 where = f" of node {node}" if node else " at the top level"
+                disk = f"a disk of {number(used / part)} bytes" if part else "no disk"
                 message = (
-                    f"ephemeral_storage{where}: at {share.stamps[share.times_ms.index(time)]} usage is {number(used)} "
-                    f"bytes and utilization {number(part)}, which do not fit one disk; other points speak of a disk of "
-                    f"about {number(size)} bytes"
+                    f"ephemeral_storage{where}: at {clock(time)} a usage of {number(used)} bytes at a utilization of "
+                    f"{number(part)} makes {disk}, other points make one of {number(size)} bytes: the utilization is "
+                    "not usage divided by the size of one disk, rounding apart"
                 )
                 yield fault(share.place(share.times_ms.index(time)), message, number(part), f"{used / size:.2f}")
                 break

@@ -135,4 +135,4 @@ def commands(provider: Callable[[], Any]) -> list[click.Command]:
 
         return selftested(provider(), plain=plain, only=only)
 
-    return [check, replay, explain]
+    return [check, replay, explain, selftest]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 
 from . import plan
 from .checks import chosen
 from .curl import curl
-from .exchange import Exchange
 from .options import NoVerdict
 from .provider import NothingToCheck, Report, requests
 from .record import RecordUnreadable, record
@@ -21,9 +22,12 @@ from .record import replayed as replayed_record
 from .report_html import page
 from .report_junit import junit
 from .report_terminal import terminal
-from .secret import Key, KeyRefused, read_key
-from .settings import PLANNED, Settings, SettingsRefused, run
+from .secret import LOOPBACK_KEY, Key, KeyRefused, read_key
+from .selftest import DEPLOYMENTS, selftest, table
+from .settings import FUZZ_PACKAGES, NEEDS_FUZZ, PLANNED, Settings, SettingsRefused, run
 from .spec import Spec, load
+from .spoil import PAIR, App
+from .spoils import SPOILS
 
 _SILENCE_S = 5.0
 Files = Mapping[str, Path | None]
@@ -33,19 +37,21 @@ class Progress:
     """Says on stderr how far a run is: one line that is written over on a terminal, now and then a line elsewhere."""
 
     def __init__(self, planned: int) -> None:
-        self._planned, self._sent = planned, 0
+        self._planned, self._done, self._generating = planned, 0, False
         self._interactive = sys.stderr.isatty()
         self._last = time.monotonic()
 
-    def exchange(self, exchange: Exchange) -> None:
-        """An exchange was made."""
-        self._sent += 1
-        of = f"/{self._planned}" if self._sent <= self._planned else ""
-        self._say(f"{self._sent}{of} requests; {exchange.request.label}")
+    def step(self, name: str) -> None:
+        """One more of what was planned is done."""
+        if not self._generating:
+            self._done += 1
+            of = f" of {self._planned}" if self._done <= self._planned else ""
+            self._say(f"{self._done}{of}: {name}")
 
     def generated(self, sent: int) -> None:
         """So many generated requests were sent."""
-        self._say(f"{self._sent} planned requests; {sent} generated")
+        self._generating = True
+        self._say(f"{self._done} planned requests, {sent} generated ones")
 
     def done(self) -> None:
         """The run is over."""
@@ -75,7 +81,7 @@ def checked(settings: Settings, files: Files) -> int:
                 settings,
                 spec=spec,
                 key=key,
-                on_exchange=progress.exchange,
+                on_exchange=lambda exchange: progress.step(exchange.request.label),
                 on_generated=progress.generated,
             )
         finally:
@@ -119,9 +125,50 @@ def dry(settings: Settings) -> int:
     return 0
 
 
-def selftested(provider: Any, *, plain: bool, only: Sequence[str]) -> int:
+def selftested(provider: App, *, plain: bool, only: Sequence[str]) -> int:
     """Spoil a provider, print the table, and return the exit code."""
-    raise NotImplementedError
+    known = {spoil.name: spoil for spoil in SPOILS}
+    for name in only:
+        if name not in known:
+            close = "".join(f"; did you mean {one}?" for one in get_close_matches(name, known, 1))
+            raise NoVerdict(f"there is no fault or variant {name!r}{close}.")
+    if plain and not all(map(find_spec, FUZZ_PACKAGES)):
+        raise NoVerdict(f"--plain {NEEDS_FUZZ}")
+    spec = load()
+    # What the provider logs about requests that are wrong on purpose would drown the table.
+    logging.getLogger("loopsmock").setLevel(logging.ERROR)
+    spoils = [known[name] for name in only] or list(SPOILS)
+    progress = Progress(len(spoils))
+    try:
+        outcomes = selftest(
+            provider,
+            spec,
+            spoils=spoils,
+            plain=(lambda app: _fails_schemathesis(spec, app)) if plain else None,
+            progress=lambda outcome: progress.step(outcome.spoil.name),
+        )
+    finally:
+        progress.done()
+    click.echo(table(outcomes))
+    return 0 if all(outcome.ok for outcome in outcomes) else 1
+
+
+def _fails_schemathesis(spec: Spec, app: App) -> bool:
+    """Whether schemathesis by itself, tuned to the endpoint, remarks on an app."""
+    from .fuzz import COVERAGE, fuzz
+
+    fuzzed = fuzz(
+        spec.document,
+        "http://selftest",
+        Key(LOOPBACK_KEY, secret=False),
+        deployment_id=DEPLOYMENTS[PAIR],
+        now_ms=time.time_ns() // 1_000_000,
+        cases=COVERAGE + 50,
+        seed=0,
+        timeout_s=10.0,
+        app=app,
+    )
+    return bool(fuzzed.exchanges)
 
 
 def _announce(settings: Settings, checks: int) -> None:

@@ -109,7 +109,7 @@ def explore(
             pairs(now_ms),
             violates,
             settings=settings(
-                max_examples=max(1, cases // 2),
+                max_examples=-(-cases // 2),
                 database=None,
                 deadline=None,
                 verbosity=Verbosity.quiet,

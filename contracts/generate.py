@@ -37,7 +37,7 @@ class Generator:
             sent = self._fuzz(run, deployment_id, now_ms)
         series: list[Check] = [check for check in run.checks if check.probe == VALID]
         if series and sent < self.cases:
-            self._explore(run, series, deployment_id, now_ms, self.cases - sent)
+            self._explore(run, series, deployment_id, now_ms, sent)
 
     def _fuzz(self, run: Run, deployment_id: str, now_ms: int) -> int:
         bounds = run.sender.bounds
@@ -59,14 +59,14 @@ class Generator:
         run.notes.extend(f"schemathesis could not test: {error}" for error in fuzzed.errors)
         return fuzzed.sent
 
-    def _explore(self, run: Run, checks: list[Check], deployment_id: str, now_ms: int, cases: int) -> None:
-        sender = run.sender
+    def _explore(self, run: Run, checks: list[Check], deployment_id: str, now_ms: int, fuzzed: int) -> None:
+        sender, cases = run.sender, self.cases - fuzzed
         sender.limit = sender.sent + cases
         kept, before = len(sender.exchanges), sender.sent
 
         def ask(request: Request) -> Exchange | None:
             with suppress(Stopped):
-                self.progress(sender.sent - before)
+                self.progress(fuzzed + sender.sent - before)
                 return sender.send(request)
             return None
 

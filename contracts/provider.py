@@ -16,6 +16,8 @@ from .sender import Sender, Stopped
 from .spec import Spec
 
 RUNNING = "RUNNING"
+_PLAUSIBLE_MS = (1_000_000_000_000, 4_102_444_800_000)
+"""From 2001 to 2100: a clock that says something else is made up."""
 
 
 class NothingToCheck(Exception):
@@ -283,13 +285,16 @@ class Run:
         """The provider's now: its newest point, or this machine's clock where it has none."""
         newest = Evidence(self.spec, [exchange]).newest_ms
         here_ms = time.time_ns() // 1_000_000
-        if newest is None:
+        if newest is None or not _PLAUSIBLE_MS[0] <= newest <= _PLAUSIBLE_MS[1]:
             return here_ms
         apart_s = (here_ms - newest) / 1000
         if abs(apart_s) > 600:
             direction = "behind" if apart_s > 0 else "ahead of"
+            apart = (
+                f"{abs(apart_s) / 86_400:,.0f} days" if abs(apart_s) > 172_800 else f"{abs(apart_s) / 3600:.1f} hours"
+            )
             self.notes.append(
-                f"the newest point of {exchange.request.deployment_id} is {abs(apart_s) / 3600:.3g} h {direction} this "
-                "machine's clock; windows are taken from there"
+                f"the newest point of {exchange.request.deployment_id} is {apart} {direction} this machine's clock; "
+                "windows are taken from there"
             )
         return newest

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from loopsmock.contracts.options import FLAGS
 from loopsmock.contracts.reference import reference
+from loopsmock.contracts.spoils import SPOILS
 from loopsmock.mockserver import create_app
 from loopsmock.mockserver.preview import drawing
 
@@ -30,7 +32,31 @@ def previews() -> str:
     return "```text\n" + "\n".join(drawn) + "```"
 
 
-PARTS: dict[str, Callable[[], str]] = {"catalogue": catalogue, "previews": previews}
+def check_flags() -> str:
+    """The table of the flags of a run."""
+    lines = ["| flag | default | meaning |", "|---|---|---|"]
+    for flag in FLAGS:
+        written = f"`{flag.flag} {flag.metavar}`" if flag.metavar else f"`{flag.flag}`"
+        default = "—" if flag.default is None else f"`{flag.default}`"
+        lines.append(f"| {written} | {default} | {flag.help} |")
+    return "\n".join(lines)
+
+
+def selftest() -> str:
+    """How many spoils there are of each kind."""
+    lines = ["| kind | spoils | such as |", "|---|---|---|"]
+    for kind in dict.fromkeys(spoil.kind for spoil in SPOILS):
+        spoils = [spoil for spoil in SPOILS if spoil.kind == kind]
+        lines.append(f"| {kind} | {len(spoils)} | {' '.join(spoil.says for spoil in spoils[:2])} |")
+    return "\n".join(lines)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "catalogue": catalogue,
+    "previews": previews,
+    "check flags": check_flags,
+    "selftest": selftest,
+}
 
 
 def current(text: str) -> str:

@@ -49,6 +49,12 @@ FLOORS = {
         "checks",
         "plan sender",
         "provider",
+        "spoil",
+        "spoil_change",
+        "spoils_schema spoils_protocol spoils_refusals spoils_time spoils_units spoils_nodes spoils_traffic "
+        "spoils_queries spoils_members spoils_benign",
+        "spoils",
+        "selftest",
         "fuzz explore amounts",
         "generate",
         "options settings",
@@ -127,7 +133,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
 
 def commands_in(text: str) -> list[str]:
     """The lines of a Markdown file that stand in a shell block, or between backticks."""
-    blocks = re.findall(r"^```(?:sh|bash|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(?:sh|bash|console|yaml)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     inline = re.findall(
         r"`((?:make|loopsmock) [^`]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     )

@@ -1,6 +1,7 @@
 """The README is true: its examples run, its tables say what the code says, and what it points to is there."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from loopsmock.__main__ import loopsmock
 from loopsmock.contracts.reference import reference
 from loopsmock.mockserver import create_app
@@ -116,7 +118,7 @@ def test_the_page_of_checks_is_current_and_its_links_lead_to_a_heading() -> None
 
 
 def test_the_scenario_of_ones_own_is_fine(tmp_path: Path) -> None:
-    (example,) = blocks("yaml")
+    example = blocks("yaml")[0]
     (tmp_path / "straggler.yaml").write_text(example, "utf-8")
     commands = [line.split()[1:] for block in blocks("sh") for line in block.splitlines() if "straggler" in line]
     assert [words[0] for words in commands] == ["scenarios", "scenarios", "serve"]
@@ -132,6 +134,26 @@ def test_the_scenario_of_ones_own_is_fine(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "The second node is slow" in done.stdout
         assert "note:" not in done.stdout
+
+
+def test_the_ci_snippets_are_yaml_and_the_first_one_runs(tmp_path: Path) -> None:
+    github, gitlab = (yaml.load(block, yaml.BaseLoader) for block in blocks("yaml")[1:])
+    steps = [step["run"] for step in github["jobs"]["mock"]["steps"] if "run" in step]
+    assert steps[1] == gitlab["contract-mock"]["script"][1]
+    assert "--live" in github["jobs"]["real"]["steps"][2]["run"]
+    assert "BASETEN_API_KEY" in github["jobs"]["real"]["steps"][2]["env"]
+    script = "\n".join(["set -e", *steps[1:3]]).replace("serve", "serve --port 0", 1)
+    home = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-c", f"trap 'kill %1' EXIT\n{script}"],
+        cwd=tmp_path,
+        env=shell(tmp_path) | {"PATH": f"{home}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "mock.xml").is_file() and (tmp_path / "mock.html").is_file()
 
 
 def test_every_assumption_is_listed_once_with_a_switch_that_exists() -> None:
