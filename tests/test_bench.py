@@ -35,4 +35,4 @@ def test_the_quick_bench_writes_its_figures(tmp_path: Path) -> None:
 def test_an_unknown_figure_is_refused() -> None:
     done = bench("--only", "a,z")
     assert done.returncode == 2
-    assert "no figure 'z'; there are a,b,c,d" in done.stderr
+    assert "no figure 'z'; there are a,b,c,d,e" in done.stderr

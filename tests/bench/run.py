@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
+from check import figure_e
 from default_request import figure_b
 from figures import NotMeasuredError, Row, machine, table
 from launch import figure_d
@@ -25,6 +26,7 @@ FIGURES: dict[str, Callable[[bool, Callable[[str], None]], list[Row]]] = {
     "b": figure_b,
     "c": figure_c,
     "d": figure_d,
+    "e": figure_e,
 }
 
 
@@ -47,7 +49,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the JSON file; the exit code."""
     parser = argparse.ArgumentParser(description="Measure the mock beside what it is compared with.")
-    parser.add_argument("--only", type=_letters, default=list(FIGURES), metavar="a,b,c,d", help="these figures only")
+    parser.add_argument("--only", type=_letters, default=list(FIGURES), metavar="a,b,c,d,e", help="these figures only")
     parser.add_argument("--quick", action="store_true", help="few repetitions: shows that it runs, not how fast")
     parser.add_argument("--json", type=Path, default=ROOT / "bench.json", metavar="F", help="where the JSON goes")
     options = parser.parse_args(arguments)
