@@ -38,6 +38,14 @@ def per_second_of(text: str) -> float:
     return _read(text, _RATES, "0.5/s or 30/m")
 
 
+def amount(size: int) -> str:
+    """Bytes as people write them: 64 MiB, 1.5 KiB, 10 bytes."""
+    for unit, bytes_ in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= bytes_:
+            return f"{size / bytes_:.3g} {unit}"
+    return f"{size} bytes"
+
+
 def _read(text: str, units: Mapping[str, float], examples: str) -> float:
     found = _AMOUNT.match(text)
     unit = units.get(found[2].lower()) if found else None

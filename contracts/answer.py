@@ -19,6 +19,8 @@ TOP = ""
 STATUSES = ("status_2xx", "status_4xx", "status_5xx")
 QUANTILES = ("p50", "p95", "p99")
 
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)\Z", re.IGNORECASE)
@@ -117,9 +119,10 @@ class Answer:
         return self.exchange.request.members
 
     def asked(self, name: str) -> int | None:
-        """A time member of the request; None where it is null, left out or not a number."""
+        """A time member of the request; None where it is null, left out, out of bounds or no integer."""
         value = self.members.get(name)
-        return value if isinstance(value, int) else None
+        least = 1 if name in ("step_seconds", "time_divisor_seconds") else 0
+        return value if type(value) is int and least <= value <= LATEST_MS else None
 
     @cached_property
     def by_key(self) -> dict[Key, Series]:

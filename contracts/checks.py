@@ -117,5 +117,5 @@ def nearest(id_: str) -> str:
     """A hint at the check that was meant, or nothing."""
     from difflib import get_close_matches
 
-    close = get_close_matches(id_, CHECKS, 1, 0.4)
+    close = get_close_matches(id_, CHECKS, 1)
     return f"; did you mean {close[0]}?" if close else ""

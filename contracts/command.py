@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +14,19 @@ from pathlib import Path
 import click
 
 from . import plan
+from .check import Check
 from .checks import chosen
 from .curl import curl
+from .exchange import Request
 from .options import NoVerdict
-from .provider import NothingToCheck, Report, requests
+from .provider import Report, requests
 from .record import RecordUnreadable, record
 from .record import replayed as replayed_record
 from .report_html import page
 from .report_junit import junit
 from .report_terminal import terminal
-from .secret import LOOPBACK_KEY, Key, KeyRefused, read_key
-from .selftest import DEPLOYMENTS, selftest, table
+from .secret import Key, KeyRefused, read_key
+from .selftest import DEPLOYMENTS, selftest, sender_to, table
 from .settings import FUZZ_PACKAGES, NEEDS_FUZZ, PLANNED, Settings, SettingsRefused, run
 from .spec import Spec, load
 from .spoil import PAIR, App
@@ -69,13 +72,15 @@ class Progress:
 def checked(settings: Settings, files: Files) -> int:
     """Make a run, write its reports, and return the exit code."""
     key: Key | None = None
+    _refuse_same(files)
     try:
         spec = load()
         checks = settings.checked(spec)
-        key = settings.key()
+        key = settings.key(spec)
+        planned = len(_planned(settings, checks))
         if settings.live:
-            _announce(settings, len(checks))
-        progress = Progress(min(PLANNED, settings.max_requests or PLANNED))
+            _announce(settings, planned, len(checks))
+        progress = Progress(planned)
         try:
             report = run(
                 settings,
@@ -86,7 +91,7 @@ def checked(settings: Settings, files: Files) -> int:
             )
         finally:
             progress.done()
-    except (SettingsRefused, KeyRefused, NothingToCheck) as error:
+    except (SettingsRefused, KeyRefused) as error:
         raise NoVerdict(_scrubbed(key, str(error))) from None
     return _reported(report, spec, files, key)
 
@@ -94,8 +99,11 @@ def checked(settings: Settings, files: Files) -> int:
 def replayed(file: Path, only: Sequence[str], skip: Sequence[str], *, strict: bool, files: Files) -> int:
     """Judge a recorded run again, write its reports, and return the exit code."""
     spec = load()
+    _refuse_same(files)
     try:
         report = replayed_record(file.read_text("utf-8"), spec, chosen(only, skip), strict)
+    except UnicodeDecodeError:
+        raise NoVerdict(f"{file}: this is no text; make a record by `loopsmock check --json FILE`.") from None
     except (RecordUnreadable, ValueError, OSError) as error:
         raise NoVerdict(f"{file}: {error}") from None
     return _reported(report, spec, files, _environment_key())
@@ -107,14 +115,7 @@ def dry(settings: Settings) -> int:
         checks = settings.checked(load())
     except SettingsRefused as error:
         raise NoVerdict(str(error)) from None
-    now_ms = time.time_ns() // 1_000_000
-    lines = [] if settings.live else [plan.listing()]
-    for id_ in settings.deployment_ids or ("{deployment_id}",):
-        lines += [
-            plan.opening(id_),
-            *requests(id_, now_ms, live=settings.live, seed=settings.seed, checks=checks),
-        ]
-    lines = lines[: settings.max_requests or (PLANNED if settings.live else len(lines))]
+    lines = _planned(settings, checks)
     spacing = f", one every {settings.bounds().spacing_s:g} s" if settings.live else ""
     click.echo(f"{len(lines)} requests to {settings.url}{spacing}; nothing is sent.")
     click.echo("Times stand for a provider whose newest point is of this minute.")
@@ -123,6 +124,22 @@ def dry(settings: Settings) -> int:
     if settings.generated:
         click.echo(f"\nThen up to {settings.generated} generated requests, where their packages are installed.")
     return 0
+
+
+def _planned(settings: Settings, checks: Sequence[Check]) -> list[Request]:
+    """The requests of the plan, for a provider whose now is that of this machine."""
+    now_ms = time.time_ns() // 1_000_000
+    made = [] if settings.live else [plan.listing()]
+    for id_ in settings.deployment_ids or ("{deployment_id}",):
+        sent = requests(id_, now_ms, live=settings.live, seed=settings.seed, checks=checks)
+        made += [plan.opening(id_), *sent]
+    return made[: settings.max_requests or (PLANNED if settings.live else None)]
+
+
+def _refuse_same(files: Files) -> None:
+    named = [file for file in files.values() if file is not None]
+    if len(set(named)) < len(named):
+        raise NoVerdict("two reports would be written to the same file; name another one.")
 
 
 def selftested(provider: App, *, plain: bool, only: Sequence[str]) -> int:
@@ -157,26 +174,18 @@ def _fails_schemathesis(spec: Spec, app: App) -> bool:
     """Whether schemathesis by itself, tuned to the endpoint, remarks on an app."""
     from .fuzz import COVERAGE, fuzz
 
-    fuzzed = fuzz(
-        spec.document,
-        "http://selftest",
-        Key(LOOPBACK_KEY, secret=False),
-        deployment_id=DEPLOYMENTS[PAIR],
-        now_ms=time.time_ns() // 1_000_000,
-        cases=COVERAGE + 50,
-        seed=0,
-        timeout_s=10.0,
-        app=app,
-    )
+    now_ms = time.time_ns() // 1_000_000
+    with sender_to(app, max_requests=1000) as sender:
+        fuzzed = fuzz(spec.document, sender, deployment_id=DEPLOYMENTS[PAIR], now_ms=now_ms, cases=COVERAGE + 50)
     return bool(fuzzed.exchanges)
 
 
-def _announce(settings: Settings, checks: int) -> None:
+def _announce(settings: Settings, planned: int, checks: int) -> None:
     """Say on stderr whom a live run asks, and for what."""
     bounds = settings.bounds()
     ids = ", ".join(settings.deployment_ids)
     click.echo(
-        f"loopsmock: live: at most {bounds.max_requests} requests to {settings.host} about {ids}, one every "
+        f"loopsmock: live: {planned} requests to {settings.host} about {ids}, one every "
         f"{bounds.spacing_s:g} s, all POST to the metrics; {checks} checks",
         err=True,
     )
@@ -189,7 +198,8 @@ def _reported(report: Report, spec: Spec, files: Files, key: Key | None) -> int:
         "html": lambda: page(report),
         "json": lambda: record(report, spec),
     }
-    click.echo(_scrubbed(key, terminal(report, colour=sys.stdout.isatty())), nl=False)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    click.echo(_scrubbed(key, terminal(report, colour=colour)), nl=False)
     for kind, file in files.items():
         if file is not None:
             _write(file, _scrubbed(key, texts[kind]()), key)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import string
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from .exchange import Request
 from .secret import LOOPBACK_KEY, VARIABLE
 from .sender import WRONG_KEY
-from .settings import is_loopback
+from .settings import host_of, is_loopback
 
 MOST_ARGUMENT = 100_000
 """Bytes of one argument: Linux takes no more than 128 KiB."""
@@ -70,7 +70,7 @@ def _authorization(target: str, request: Request) -> str:
     if request.key == "wrong":
         return shlex.quote(f"Authorization: {request.scheme} {WRONG_KEY}")
     # As `check` does: what is sent to loopback without a key is no secret.
-    variable = f"${{{VARIABLE}:-{LOOPBACK_KEY}}}" if is_loopback(urlsplit(target).hostname or "") else f"${VARIABLE}"
+    variable = f"${{{VARIABLE}:-{LOOPBACK_KEY}}}" if is_loopback(host_of(target)) else f"${VARIABLE}"
     if request.scheme and _PLAIN_WORD.match(request.scheme):
         return f'"Authorization: {request.scheme} {variable}"'
     return shlex.quote(f"Authorization: {request.scheme} ") + f'"{variable}"'

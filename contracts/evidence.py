@@ -101,8 +101,10 @@ class Evidence:
         found = []
         for exchange in self.of(VALID):
             assert exchange.response is not None
-            if exchange.response.status == 200 and all(map(_readable, self.violations(exchange))):
-                found.append(read(exchange, self.value(exchange)))
+            violations, value = self._judge(exchange)
+            answered = isinstance(value, dict) and value.keys() >= {"deployment_id", "metrics"}
+            if exchange.response.status == 200 and answered and all(map(_readable, violations)):
+                found.append(read(exchange, value))
         return tuple(found)
 
     @cached_property

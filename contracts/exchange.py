@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from .strict_json import JsonError, loads
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -15,6 +16,7 @@ TIME_MEMBERS = ("start_epoch_millis", "end_epoch_millis", "step_seconds", "time_
 VALID = "valid"
 LISTING = "listing"
 GENERATED = "generated"
+REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Request:
         path: what follows the provider's URL, quoted.
         body: as sent.
         probe: `valid` for a request for metrics that the contract allows, `listing` for one that looks deployments up,
-            `generated` for one that a fuzzer made, and the name of the probe for one that a provider must refuse.
+            `generated` for one that a fuzzer made, `refused` for a first request that opened nothing, and the name of
+            the probe for one that a provider must refuse.
         scheme: of the Authorization header; None sends no such header.
         content_type: of the body; None sends none.
         deployment_id: whose metrics are asked for, None where none are.
@@ -53,8 +56,8 @@ class Request:
     def written(self) -> dict[str, Any]:
         """The members of the body as they stand there; {} if it is no JSON object."""
         try:
-            value = json.loads(self.body or b"{}")
-        except ValueError:
+            value = loads(self.body or b"{}")
+        except JsonError:
             return {}
         return value if isinstance(value, dict) else {}
 

@@ -89,20 +89,26 @@ def explore(
     Returns:
         The exchanges of the smallest pair found; none if all held.
     """
+    # Asked again about a pair, the search must hear the same, however the provider changes and whatever is left.
     seen: dict[str, tuple[Exchange, ...]] = {}
 
     def violates(pair: tuple[Members, Members]) -> bool:
+        name = repr(pair)
+        if name not in seen:
+            seen[name] = shown(pair)
+        return bool(seen[name])
+
+    def shown(pair: tuple[Members, Members]) -> tuple[Exchange, ...]:
         exchanges = []
         for number, members in enumerate(pair, 1):
             exchange = ask(metrics_request(deployment_id, f"generated {number} of 2", dict(members)))
             if exchange is None:
-                return False
+                return ()
             exchanges.append(exchange)
         evidence = Evidence(spec, exchanges, now_ms=now_ms)
         if any(result.verdict in (Verdict.FAIL, Verdict.WARN) for result in judge(evidence, checks)):
-            seen[repr(pair)] = tuple(exchanges)
-            return True
-        return False
+            return tuple(exchanges)
+        return ()
 
     try:
         smallest = find(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import http.client
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .exchange import GENERATED, Exchange, Request, Response
 from .plan import HOUR_MS, MINUTE_MS
-from .secret import Key
+from .sender import PLACEHOLDER, Sender, Stopped
 
 if TYPE_CHECKING:
     from schemathesis.engine import recorder
@@ -32,71 +31,107 @@ class Fuzzed:
         sent: how many requests it sent.
         exchanges: those that it remarks on, at most 20.
         errors: what kept it from testing, in its own words.
+        stopped: why the sender would send no more; "" if it did not refuse.
     """
 
     sent: int
     exchanges: tuple[Exchange, ...]
     errors: tuple[str, ...] = ()
+    stopped: str = ""
 
 
 def fuzz(
     document: Mapping[str, Any],
-    base_url: str,
-    key: Key,
+    sender: Sender,
     *,
     deployment_id: str,
     now_ms: int,
     cases: int,
-    seed: int,
-    timeout_s: float,
-    spacing_s: float = 0.0,
-    app: Any = None,
+    seed: int = 0,
     progress: Callable[[int], None] = lambda sent: None,
 ) -> Fuzzed:
     """Let schemathesis try examples, boundary values and, beyond them, random requests.
 
-    A 400 is an answer to data that fits the schema too, since no schema can say that a start is before an end: that
-    enough answers have points is for the plan of the suite to show. Authorization is left to the probes of the suite:
-    a fake without accounts takes the random keys that schemathesis tries.
+    It speaks to the sender as if that were an app in this process, so all bounds of the sender hold, and it never sees
+    the key. A 400 is an answer to data that fits the schema too, since no schema can say that a start is before an end:
+    that enough answers have points is for the plan of the suite to show. Authorization is left to the probes of the
+    suite: a fake without accounts takes the random keys that schemathesis tries.
 
     Args:
         document: the contract.
-        base_url: the provider's URL, a path prefix included.
-        key: what opens it.
+        sender: reaches the provider.
         deployment_id: whose metrics to ask for.
         now_ms: the provider's now.
         cases: about how many requests to send.
         seed: of the random requests.
-        timeout_s: longest wait for one answer.
-        spacing_s: least time between two requests, on average.
-        app: an ASGI app to call in this process instead of the URL.
         progress: told how many requests were sent.
+
+    Raises:
+        KeyboardInterrupt: the user wants to stop.
     """
     import schemathesis
     from schemathesis.config import SchemathesisConfig
     from schemathesis.engine import events, from_schema
 
-    configuration = _configuration(base_url, key, deployment_id, now_ms, max(0, cases - COVERAGE), seed, timeout_s)
-    if spacing_s:
-        configuration["rate-limit"] = f"{max(1, int(60 / spacing_s))}/m"
-    config = SchemathesisConfig.from_dict(configuration)
+    config = SchemathesisConfig.from_dict(_configuration(deployment_id, now_ms, max(0, cases - COVERAGE), seed))
     schema = schemathesis.openapi.from_dict(dict(document), config=config).include(path=METRICS)
-    schema.app = app
-    sent, kept, errors = 0, list[Exchange](), list[str]()
-    with _without_proxy(base_url):
-        for event in from_schema(schema).execute():
-            if isinstance(event, events.ScenarioFinished):
-                sent += len(event.recorder.interactions)
-                kept.extend(_remarked(event.recorder, deployment_id, key, now_ms))
-                progress(sent)
-            elif isinstance(event, (events.NonFatalError, events.FatalError)):
-                errors.append(key.scrub(" ".join(str(event).split()))[:300])
-    return Fuzzed(sent, tuple(_distinct(kept)), tuple(dict.fromkeys(errors)))
+    bridge = Bridge(sender)
+    schema.app = bridge
+    before, kept, errors = sender.sent, list[Exchange](), list[str]()
+    stream = from_schema(schema).execute()
+    for event in stream:
+        if isinstance(event, events.Interrupted) and not bridge.stopped:
+            raise KeyboardInterrupt
+        if isinstance(event, events.ScenarioFinished):
+            kept.extend(_remarked(event.recorder, deployment_id, now_ms))
+            progress(sender.sent - before)
+        elif isinstance(event, (events.NonFatalError, events.FatalError)) and not bridge.stopped:
+            errors.append(" ".join(str(event.info if isinstance(event, events.NonFatalError) else event).split())[:300])
+        if bridge.stopped:
+            stream.stop()
+    return Fuzzed(sender.sent - before, tuple(_distinct(kept)), tuple(dict.fromkeys(errors)), bridge.stopped)
 
 
-def _configuration(
-    base_url: str, key: Key, deployment_id: str, now_ms: int, random_cases: int, seed: int, timeout_s: float
-) -> dict[str, Any]:
+class Bridge:
+    """A WSGI app that passes every request on to a sender."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+        self.stopped = ""
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        """Send the request and give its response; what got none, or may not be sent, raises."""
+        if self.stopped:
+            raise Stopped(self.stopped)
+        headers = {
+            name.removeprefix("HTTP_").replace("_", "-"): value
+            for name, value in environ.items()
+            if name.startswith("HTTP_") and name != "HTTP_HOST"
+        }
+        if environ.get("CONTENT_TYPE"):
+            headers["Content-Type"] = environ["CONTENT_TYPE"]
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        request = Request("generated", environ["REQUEST_METHOD"], environ["REQUEST_URI"], body, GENERATED)
+        try:
+            exchange = self._sender.forward(request, tuple(headers.items()))
+        except Stopped as error:
+            self.stopped = str(error)
+            raise
+        if exchange.response is None:
+            raise ConnectionError(exchange.failure)
+        response = exchange.response
+        # The body is decoded here already, and its length is not what the header said.
+        left_out = ("content-encoding", "content-length", "transfer-encoding", "connection")
+        kept = [(name, value) for name, value in response.headers if name.lower() not in left_out]
+        start_response(f"{response.status} {_reason(response.status)}", kept)
+        return [response.body]
+
+
+def _reason(status: int) -> str:
+    return http.client.responses.get(status, "Unknown")
+
+
+def _configuration(deployment_id: str, now_ms: int, random_cases: int, seed: int) -> dict[str, Any]:
     end = now_ms // MINUTE_MS * MINUTE_MS
     starts = [end - HOUR_MS * hours + odd for hours, odd in ((168, 0), (72, 123), (24, 0), (3, 999), (2, 0), (1, 500))]
     ends = [end - MINUTE_MS * minutes + odd for minutes, odd in ((55, 1), (30, 0), (10, 500), (1, 0), (0, 0), (-60, 0))]
@@ -115,11 +150,9 @@ def _configuration(
         "path.deployment_id": ("deployments", 0.95),
     }
     return {
-        "base-url": base_url,
         "seed": seed,
-        "request-timeout": timeout_s,
         "continue-on-failure": True,
-        "headers": {"Authorization": key.authorization("Bearer")},
+        "headers": {"Authorization": f"Bearer {PLACEHOLDER}"},
         "generation": {
             "max-examples": max(1, random_cases),
             "unique-inputs": True,
@@ -141,11 +174,11 @@ def _configuration(
     }
 
 
-def _remarked(recorded: recorder.ScenarioRecorder, deployment_id: str, key: Key, now_ms: int) -> Iterator[Exchange]:
+def _remarked(recorded: recorder.ScenarioRecorder, deployment_id: str, now_ms: int) -> Iterator[Exchange]:
     """The exchanges that a check of schemathesis failed on."""
     for id_, checks in recorded.checks.items():
         remarks = [
-            key.scrub(f"{check.name}: {' '.join(check.failure_info.failure.message.split())}"[:400])
+            f"{check.name}: {' '.join(check.failure_info.failure.message.split())}"[:400]
             for check in checks
             if check.failure_info is not None
         ]
@@ -158,8 +191,8 @@ def _remarked(recorded: recorder.ScenarioRecorder, deployment_id: str, key: Key,
         request = Request(
             label="generated",
             method=sent.method,
-            path=key.scrub(path.path + (f"?{path.query}" if path.query else "")),
-            body=key.scrub_bytes(sent.body or b""),
+            path=path.path + (f"?{path.query}" if path.query else ""),
+            body=sent.body or b"",
             probe=GENERATED,
             scheme="Bearer" if "authorization" in headers else None,
             content_type=next(iter(headers.get("content-type", [])), None),
@@ -167,8 +200,8 @@ def _remarked(recorded: recorder.ScenarioRecorder, deployment_id: str, key: Key,
         )
         response = came and Response(
             came.status_code,
-            tuple((name, key.scrub(value)) for name, values in came.headers.items() for value in values),
-            key.scrub_bytes(came.content or b""),
+            tuple((name, value) for name, values in came.headers.items() for value in values),
+            came.content or b"",
         )
         yield Exchange(request, response or None, "" if came else "no answer", now_ms, remarks=tuple(remarks))
 
@@ -183,17 +216,3 @@ def _distinct(exchanges: list[Exchange]) -> Iterator[Exchange]:
         if names - seen and len(seen) < _KEPT:
             seen |= names
             yield exchange
-
-
-@contextmanager
-def _without_proxy(base_url: str) -> Iterator[None]:
-    """Reach the host directly: what schemathesis sends by obeys the proxies of the environment."""
-    before = os.environ.get("NO_PROXY")
-    os.environ["NO_PROXY"] = ",".join(filter(None, [before, urlsplit(base_url).hostname]))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["NO_PROXY"]
-        else:
-            os.environ["NO_PROXY"] = before

@@ -12,7 +12,6 @@ from .exchange import VALID, Exchange, Request
 from .explore import explore
 from .fuzz import COVERAGE, fuzz
 from .provider import Run
-from .secret import Key
 from .sender import Stopped
 
 
@@ -21,12 +20,10 @@ class Generator:
     """Adds generated requests to a run.
 
     Args:
-        key: what opens the provider.
         cases: how many requests to send.
         progress: told how many were sent.
     """
 
-    key: Key
     cases: int
     progress: Callable[[int], None] = lambda sent: None
 
@@ -40,23 +37,21 @@ class Generator:
             self._explore(run, series, deployment_id, now_ms, sent)
 
     def _fuzz(self, run: Run, deployment_id: str, now_ms: int) -> int:
-        bounds = run.sender.bounds
+        run.sender.limit = run.sender.sent + self.cases
         fuzzed = fuzz(
             run.spec.document,
-            run.sender.base_url,
-            self.key,
+            run.sender,
             deployment_id=deployment_id,
             now_ms=now_ms,
             cases=max(COVERAGE, self.cases // 2),
             seed=run.seed,
-            timeout_s=bounds.timeout_s,
-            spacing_s=bounds.spacing_s,
             progress=self.progress,
         )
-        run.sender.sent += fuzzed.sent
         run.sender.exchanges.extend(fuzzed.exchanges)
         run.generated += fuzzed.sent - len(fuzzed.exchanges)
         run.notes.extend(f"schemathesis could not test: {error}" for error in fuzzed.errors)
+        if fuzzed.stopped:
+            raise Stopped(fuzzed.stopped)
         return fuzzed.sent
 
     def _explore(self, run: Run, checks: list[Check], deployment_id: str, now_ms: int, fuzzed: int) -> None:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from . import plan
 from .check import Check
 from .checks import CHECKS, Result, Verdict, judge
 from .evidence import Evidence
-from .exchange import VALID, Exchange, Request
+from .exchange import REFUSED, VALID, Exchange, Request
 from .sender import Sender, Stopped
 from .spec import Spec
 
 RUNNING = "RUNNING"
+_NO_ENTRY = {
+    401: "is the key right?",
+    403: "is the key right?",
+    404: "are the deployment id and the URL right?",
+}
 _PLAUSIBLE_MS = (1_000_000_000_000, 4_102_444_800_000)
 """From 2001 to 2100: a clock that says something else is made up."""
-
-
-class NothingToCheck(Exception):
-    """No deployment was named, and none was found."""
 
 
 @dataclass(frozen=True)
@@ -177,25 +178,24 @@ def requests(deployment_id: str, now_ms: int, *, live: bool, seed: int, checks: 
             yield request
 
 
-def discover(sender: Sender, spec: Spec) -> list[str]:
-    """The ids of the running deployments, those with most nodes first; of all, if none is running.
+def discover(exchange: Exchange, spec: Spec) -> list[str]:
+    """The ids of the running deployments in a listing, those with most nodes first; of all, if none is running.
 
     Raises:
-        NothingToCheck: the provider lists none, or not in the shape of the contract.
+        Stopped: the provider lists none, or not in the shape of the contract.
     """
-    exchange = sender.send(plan.listing())
     remedy = "; name one by --deployment-id"
     if exchange.response is None:
-        raise NothingToCheck(f"no deployments could be listed: {exchange.failure}{remedy}")
+        raise Stopped(f"no deployments could be listed: {exchange.failure}{remedy}")
     evidence = Evidence(spec, [exchange])
     if exchange.response.status != 200 or evidence.violations(exchange):
-        raise NothingToCheck(
+        raise Stopped(
             f"GET {plan.LIST_PATH} got {exchange.response.status} and no listing that fits the contract{remedy}"
         )
     listed = evidence.value(exchange)["deployments"]
     running = [one for one in listed if one["status"]["name"] == RUNNING] or listed
     if not running:
-        raise NothingToCheck(f"the provider lists no deployment{remedy}")
+        raise Stopped(f"the provider lists no deployment{remedy}")
     return [str(one["id"]) for one in sorted(running, key=lambda one: -one.get("node_count", 1))]
 
 
@@ -237,16 +237,14 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
     def report(self) -> Report:
-        """Send the plan and judge it.
-
-        Raises:
-            NothingToCheck: no deployment was named, and none was found.
-        """
+        """Send the plan and judge it; what was sent before the run ended early is judged too."""
         stopped = ""
         try:
             self._send()
         except Stopped as error:
             stopped = str(error)
+        except KeyboardInterrupt:
+            stopped = "the run was interrupted"
         return self.judged(stopped)
 
     def judged(self, stopped: str = "") -> Report:
@@ -267,7 +265,10 @@ class Run:
         sender.limit = self.planned
         ids, smallest = list(self.deployment_ids), self.deployment_ids[0] if self.deployment_ids else ""
         if not ids:
-            found = discover(sender, self.spec)
+            listing = sender.send(plan.listing())
+            if listing.response and listing.response.status != 404:
+                self._enter(listing)
+            found = discover(listing, self.spec)
             ids, smallest = found if self.every else found[:1], found[-1]
         elif not live:
             sender.send(plan.listing())
@@ -275,17 +276,42 @@ class Run:
         for number, id_ in enumerate(ids):
             if number and not live:
                 sender.limit = sender.sent + self.planned
-            now_ms = self.now_ms(sender.send(plan.opening(id_)))
+            opening = sender.send(plan.opening(id_))
+            self._enter(opening)
+            now_ms = self.now_ms(opening)
             for request in requests(id_, now_ms, live=live, seed=self.seed, checks=self.checks):
                 sender.send(request)
         if self.generate:
             self.generate(self, smallest, now_ms)
 
+    def _enter(self, exchange: Exchange) -> None:
+        """Stop where the key or the id opens nothing: that is a mistake of whoever ordered the run, not a violation."""
+        status = exchange.response.status if exchange.response else 0
+        if status not in _NO_ENTRY or (status != 404 and self._opens(replace(exchange.request, scheme="Api-Key"))):
+            return
+        self.sender.exchanges[:] = [
+            replace(one, request=replace(one.request, probe=REFUSED))
+            if one.response and one.response.status == status
+            else one
+            for one in self.sender.exchanges
+        ]
+        raise Stopped(f"the first request got {status}: {_NO_ENTRY[status]}")
+
+    def _opens(self, request: Request) -> bool:
+        """Whether a request is answered: a key that opens by one scheme is right."""
+        response = self.sender.send(request).response
+        return response is not None and response.status == 200
+
     def now_ms(self, exchange: Exchange) -> int:
         """The provider's now: its newest point, or this machine's clock where it has none."""
         newest = Evidence(self.spec, [exchange]).newest_ms
         here_ms = time.time_ns() // 1_000_000
-        if newest is None or not _PLAUSIBLE_MS[0] <= newest <= _PLAUSIBLE_MS[1]:
+        if newest is None:
+            return here_ms
+        if not _PLAUSIBLE_MS[0] <= newest <= _PLAUSIBLE_MS[1]:
+            self.notes.append(
+                "the newest point is before 2001 or after 2100; windows are taken from this machine's clock"
+            )
             return here_ms
         apart_s = (here_ms - newest) / 1000
         if abs(apart_s) > 600:

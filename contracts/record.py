@@ -92,7 +92,7 @@ def replayed(text: str, spec: Spec, checks: Sequence[Check], strict: bool) -> Re
             f"{__version__}, which reads schema {SCHEMA}: use that version, or check again."
         )
     target, stopped, notes = (_member(document, name) for name in ("target", "stopped", "notes"))
-    if not (isinstance(target, str) and target.startswith(("http://", "https://"))):
+    if not (isinstance(target, str) and target.startswith(("http://", "https://")) and target.isprintable()):
         raise _wrong("target", "an http or https URL")
     if not isinstance(stopped, str):
         raise _wrong("stopped", "a string")
@@ -105,7 +105,7 @@ def replayed(text: str, spec: Spec, checks: Sequence[Check], strict: bool) -> Re
     # What was generated and answered without a remark is counted and not kept.
     counts = _member(document, "counts")
     generated = counts.get("generated", 0) if isinstance(counts, dict) else None
-    if not _is_int(generated):
+    if not _is_int(generated) or not 0 <= generated < 1 << 31:
         raise _wrong("counts", "an object of whole numbers")
     return report_on(spec, target, exchanges, checks, stopped=stopped, strict=strict, notes=notes, generated=generated)
 

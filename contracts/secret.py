@@ -15,8 +15,11 @@ VARIABLE = "BASETEN_API_KEY"
 LOOPBACK_KEY = "loopsmock"
 """What a server on loopback gets where no key is set: no secret."""
 LEAST_LENGTH = 8
+LEAST_DISTINCT = 5
+_BETWEEN = b"\x00 \t\r\n"
+"""What may stand between the characters of a key: zeros in UTF-16 and UTF-32, line ends in base64."""
 _RUNS = re.compile(r"[0-9A-Za-z]+")
-_MARKS = ("%", "\\u", "\\x", "&#")
+_MARKS = ("%", "\\u", "\\x", "\\0", "\\1", "&#")
 _VISIBLE = re.compile(r"[\x21-\x7e]+\Z")
 
 
@@ -29,18 +32,19 @@ class Key:
 
     Args:
         value: the key.
-        secret: whether it must not be shown. The one that everybody knows need not be hidden.
 
     Raises:
-        KeyRefused: it is too short to be told from other text, or cannot stand in a header.
+        KeyRefused: it is too plain to be told from other text, or cannot stand in a header.
     """
 
-    def __init__(self, value: str, *, secret: bool = True) -> None:
+    def __init__(self, value: str) -> None:
+        secret = value != LOOPBACK_KEY
         if not _VISIBLE.match(value):
             raise KeyRefused("the API key is empty, or has spaces, line ends or characters beyond ASCII in it.")
-        if secret and len(value) < LEAST_LENGTH:
+        if secret and (len(value) < LEAST_LENGTH or len(set(value)) < LEAST_DISTINCT):
             raise KeyRefused(
-                f"the API key has fewer than {LEAST_LENGTH} characters: it could not be kept out of the reports."
+                f"the API key has fewer than {LEAST_LENGTH} characters, or fewer than {LEAST_DISTINCT} different ones: "
+                f"it could not be kept out of the reports. A server on loopback needs no {VARIABLE}."
             )
         self._value = value
         forms = sorted(set(_forms(value)), key=len, reverse=True)
@@ -70,9 +74,9 @@ class Key:
 
     def scrub_bytes(self, body: bytes) -> bytes:
         """The same for bytes, of whatever encoding."""
-        if not self._pattern:
+        if not self._pattern or not self._may_be_in(body.translate(None, _BETWEEN).decode("latin-1")):
             return body
-        return self.scrub(body.decode("latin-1")).encode("latin-1")
+        return self._pattern.sub(MASK, body.decode("latin-1")).encode("latin-1")
 
     def is_in(self, body: bytes) -> bool:
         """Whether the key stands in these bytes, in any form."""
@@ -81,9 +85,9 @@ class Key:
             self._may_be_in(line) and pattern.search(line) for line in body.decode("latin-1").splitlines()
         )
 
-    def _may_be_in(self, line: str) -> bool:
+    def _may_be_in(self, text: str) -> bool:
         """Whether it is worth while to search: the pattern is slow, and bodies are long."""
-        lower = line.lower()
+        lower = text.lower()
         return any(mark in lower for mark in _MARKS) or any(trace in lower for trace in self._traces)
 
 
@@ -103,7 +107,7 @@ def read_key(file: Path | None, *, on_loopback: bool) -> Key:
     if value:
         return Key(value)
     if on_loopback:
-        return Key(LOOPBACK_KEY, secret=False)
+        return Key(LOOPBACK_KEY)
     raise KeyRefused(f"no API key: set {VARIABLE}, or name a file that holds it by --api-key-file.")
 
 
@@ -124,13 +128,20 @@ def _forms(value: str) -> Iterator[str]:
 
 def _in_any_escape(form: str) -> str:
     """A pattern of a text each of whose characters may be escaped: by backslashes, percent, entities, several times."""
-    return "".join(map(_escaped, form))
+    return f"[{_BETWEEN.decode()}]*".join(map(_escaped, form))
 
 
 @lru_cache(maxsize=128)
 def _escaped(letter: str) -> str:
     code = ord(letter)
-    ways = [re.escape(letter), f"%(?:25)*{code:02x}", rf"\\+u00{code:02x}", rf"\\+x{code:02x}"]
+    ways = [
+        re.escape(letter),
+        f"%(?:25)*{code:02x}",
+        rf"\\+u(?:0000)?00{code:02x}",
+        rf"\\+[ux]\{{0*{code:x}\}}",
+        rf"\\+x{code:02x}",
+        rf"\\+0?{code:03o}",
+    ]
     names = [codepoint2name[code]] if code in codepoint2name else []
     entities = "|".join([f"#0*{code}", f"#x0*{code:x}", *names])
     ways.append(f"&(?:amp;)*(?:{entities});")

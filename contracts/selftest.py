@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 
@@ -125,10 +126,14 @@ def tried(
 
 
 def _report(app: App, spec: Spec, deployment_id: str, checks: Sequence[Check]) -> Report:
-    key = Key(LOOPBACK_KEY, secret=False)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    with Sender("http://selftest", key, Bounds(), transport=transport) as sender:
+    with sender_to(app) as sender:
         return Run(spec, sender, checks, [deployment_id]).report()
+
+
+def sender_to(app: App, **bounds: Any) -> Sender:
+    """A sender to an app in this process."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return Sender("http://selftest", Key(LOOPBACK_KEY), Bounds(**bounds), transport=transport)
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

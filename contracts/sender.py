@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from .exchange import Exchange, Request, Response
+from .amounts import amount
+from .exchange import Exchange, Headers, Request, Response
 from .secret import Key
+from .strict_json import loads
 
+PLACEHOLDER = "the-key-of-the-run"
+"""What fuzzers send in place of the key, which they never see."""
 WRONG_KEY = "invalid-key-of-a-probe"
 
 
@@ -35,7 +38,7 @@ class Bounds:
         max_requests: most requests, whatever they are for.
         timeout_s: longest wait for one whole answer.
         max_body: largest decoded body in bytes.
-        spacing_s: least time from the start of one request to the start of the next.
+        spacing_s: least time from the end of one exchange to the start of the next.
         longest_s: longest time for the whole run; None for as long as it takes.
         longest_wait_s: longest wait that a 429 may ask for.
         live: whether this is a provider of somebody else, with only `allowed` to be sent and two 5xx ending the run.
@@ -121,33 +124,63 @@ class Sender:
             Stopped: nothing more may be sent, or the provider asks to be left alone.
             NotAllowed: the bounds forbid this request.
         """
-        exchange = self._once(request)
-        if exchange.response is not None and exchange.response.status == 429:
-            self._limited += 1
-            if self._limited > 1:
-                raise Stopped("the provider answered 429 for the second time")
-            wait_s = retry_after_s(exchange.response)
-            if wait_s > self.bounds.longest_wait_s:
-                raise Stopped(
-                    f"the provider answered 429 and asks to wait {wait_s:g} s, "
-                    f"more than {self.bounds.longest_wait_s:g} s"
-                )
-            self._sleep(wait_s)
-            exchange = self._once(request)
-            if exchange.response is not None and exchange.response.status == 429:
-                raise Stopped("the provider answered 429 for the second time")
+        if self.bounds.live and (request.method, request.path) not in self.bounds.allowed:
+            raise NotAllowed(f"{request.method} {request.path} is not among the requests that --live may send")
+        exchange = self._recorded(request)
+        if self._waited(exchange):
+            exchange = self._recorded(request)
+            self._waited(exchange)
         return exchange
 
-    def _once(self, request: Request) -> Exchange:
-        self._admit(request)
+    def forward(self, request: Request, headers: Headers) -> Exchange:
+        """Send a request of a fuzzer as it is, within the same bounds but of any method and path; nothing is recorded.
+
+        Args:
+            request: what to send.
+            headers: all of them; the key takes the place of PLACEHOLDER.
+
+        Raises:
+            Stopped: nothing more may be sent, or the provider asks to be left alone.
+        """
+        exchange = self._once(request, {name: self._opened(value) for name, value in headers})
+        self._watch(exchange)
+        self._waited(exchange)
+        return exchange
+
+    def _opened(self, value: str) -> str:
+        scheme, _, key = value.partition(" ")
+        return self._key.authorization(scheme) if key == PLACEHOLDER else value
+
+    def _waited(self, exchange: Exchange) -> bool:
+        """Whether the provider asked for patience with a 429, after it was granted."""
+        if exchange.response is None or exchange.response.status != 429:
+            return False
+        self._limited += 1
+        if self._limited > 1:
+            raise Stopped("the provider answered 429 for the second time")
+        wait_s = retry_after_s(exchange.response)
+        longest_s = self.bounds.longest_wait_s
+        if wait_s > longest_s:
+            raise Stopped(f"the provider answered 429 and asks to wait {wait_s:g} s, more than {longest_s:g} s")
+        self._sleep(wait_s)
+        return True
+
+    def _recorded(self, request: Request) -> Exchange:
+        exchange = self._once(request, self._headers(request))
+        self.exchanges.append(exchange)
+        self._on_exchange(exchange)
+        self._watch(exchange)
+        return exchange
+
+    def _once(self, request: Request, headers: Mapping[str, str]) -> Exchange:
+        self._admit()
         self._pace()
         self.sent += 1
         began, at_ms = self._clock(), time.time_ns() // 1_000_000
-        self._last = began
         response: Response | None = None
         failure = ""
         try:
-            response = self._runner.run(self._exchanged(request))
+            response = self._runner.run(self._exchanged(request, headers))
         except _TooLarge as error:
             failure = str(error)
         except TimeoutError:
@@ -156,15 +189,10 @@ class Sender:
             failure = self._key.scrub(f"{type(error).__name__}: {error}".strip(": "))
         except Exception as error:  # an app in this process may raise anything; the run reports it and goes on
             failure = self._key.scrub(f"the provider raised {type(error).__name__}: {error}")
-        exchange = Exchange(request, response, failure, at_ms, self._clock() - began)
-        self.exchanges.append(exchange)
-        self._on_exchange(exchange)
-        self._watch(exchange)
-        return exchange
+        self._last = self._clock()
+        return Exchange(request, response, failure, at_ms, self._last - began)
 
-    def _admit(self, request: Request) -> None:
-        if self.bounds.live and (request.method, request.path) not in self.bounds.allowed:
-            raise NotAllowed(f"{request.method} {request.path} is not among the requests that --live may send")
+    def _admit(self) -> None:
         if self.left <= 0:
             raise Stopped(f"the budget of {self.limit} requests is used up; --max-requests allows more")
         longest = self.bounds.longest_s
@@ -187,13 +215,16 @@ class Sender:
             if self.bounds.live and self._failed >= 2:
                 raise Stopped(f"the provider failed with {exchange.response.status} for the second time")
 
-    async def _exchanged(self, request: Request) -> Response:
+    def _headers(self, request: Request) -> dict[str, str]:
         headers = {}
         if request.scheme is not None:
             wrong = f"{request.scheme} {WRONG_KEY}"
             headers["Authorization"] = wrong if request.key == "wrong" else self._key.authorization(request.scheme)
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
+        return headers
+
+    async def _exchanged(self, request: Request, headers: Mapping[str, str]) -> Response:
         async with asyncio.timeout(self.bounds.timeout_s):
             async with self._client.stream(
                 request.method, self.base_url + request.path, content=request.body, headers=headers
@@ -204,7 +235,7 @@ class Sender:
                     size += len(part)
                     if size > self.bounds.max_body:
                         raise _TooLarge(
-                            f"the body is larger than {self.bounds.max_body >> 20} MiB; --max-body reads more"
+                            f"the body is larger than {amount(self.bounds.max_body)}; --max-body reads more"
                         )
         # Whatever the provider echoes, the key gets no further than here.
         scrub = self._key.scrub
@@ -219,8 +250,9 @@ class _TooLarge(Exception):
 def retry_after_s(response: Response) -> float:
     """How long a 429 asks to wait: `retry_after` in the body, else the Retry-After header, else one second."""
     found: Any = None
-    with suppress(ValueError, AttributeError):
-        found = json.loads(response.body).get("retry_after")
+    with suppress(ValueError):
+        body = loads(response.body)
+        found = body.get("retry_after") if isinstance(body, dict) else None
     if found is None:
         found = response.header("retry-after")
     try:

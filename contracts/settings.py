@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,13 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
+
 from . import plan
 from .amounts import bytes_of, per_second_of, seconds_of
 from .check import Check
-from .checks import chosen
-from .exchange import Exchange
+from .checks import CHECKS, chosen
+from .exchange import Exchange, Request
 from .provider import Report, Run
-from .secret import Key, read_key
+from .secret import Key, KeyRefused, read_key
 from .sender import Bounds, Sender
 from .spec import Spec, load
 
@@ -70,8 +73,8 @@ class Settings:
 
     @property
     def host(self) -> str:
-        """The host of the URL."""
-        return urlsplit(self.url).hostname or ""
+        """The host of the URL as it is looked up."""
+        return host_of(self.url)
 
     @property
     def on_loopback(self) -> bool:
@@ -94,6 +97,8 @@ class Settings:
             raise SettingsRefused(
                 f"{self.host} is not on this machine: --live says that you mean it, and sends few requests, slowly."
             )
+        if not all(self.deployment_ids):
+            raise SettingsRefused("a deployment id is empty: name one by --deployment-id.")
         if self.live and not self.deployment_ids:
             raise SettingsRefused("--live needs --deployment-id: nothing is looked up at somebody else's.")
         if self.live and self.every:
@@ -130,18 +135,29 @@ class Settings:
             allowed=frozenset(("POST", plan.path_of(id_)) for id_ in self.deployment_ids) if self.live else frozenset(),
         )
 
-    def key(self) -> Key:
+    def key(self, spec: Spec) -> Key:
         """The key that opens the provider.
 
         Raises:
             KeyRefused: there is none, or it cannot be used.
         """
-        return read_key(self.api_key_file, on_loopback=self.on_loopback)
+        key = read_key(self.api_key_file, on_loopback=self.on_loopback)
+        words = [json.dumps(spec.document), *CHECKS, *Request.__slots__, "exchanges", "violations"]
+        if key.is_in(" ".join(words).encode()):
+            raise KeyRefused("the API key is a word of the contract: it could not be kept out of the reports.")
+        return key
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    name = host.lower().rstrip(".")
+def host_of(url: str) -> str:
+    """The host of a URL as it is looked up: in lower case, in ASCII, without the dot of the root; "" if it has none."""
+    try:
+        return httpx.URL(url).raw_host.decode("ascii").lower().rstrip(".")
+    except (httpx.InvalidURL, ValueError):
+        return ""
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host, as `host_of` gives it, is this machine."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -153,8 +169,8 @@ def is_loopback(host: str) -> bool:
 def _is_vendors(host: str, spec: Spec) -> bool:
     """Whether a host belongs to the domain of a server that the vendor documents."""
     documented = [server["url"] for server in spec.document.get("servers", []) if not server.get("x-ours")]
-    domains = {".".join((urlsplit(url).hostname or "").split(".")[-2:]) for url in documented}
-    return any(f".{host.lower()}".endswith(f".{domain}") for domain in domains if domain)
+    domains = {".".join(host_of(url).split(".")[-2:]) for url in documented}
+    return any(f".{host}".endswith(f".{domain}") for domain in domains if domain)
 
 
 def _refuse_url(url: str) -> None:
@@ -165,7 +181,7 @@ def _refuse_url(url: str) -> None:
         port = parts.port
     except ValueError:
         raise SettingsRefused(f"the URL cannot be read; {example}.") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+    if parts.scheme not in ("http", "https") or not host_of(url) or port == 0 or not url.isprintable() or " " in url:
         raise SettingsRefused(f"the URL must have http or https and a host; {example}.")
     if parts.username is not None or parts.query or parts.fragment:
         raise SettingsRefused(
@@ -195,11 +211,10 @@ def run(
     Raises:
         SettingsRefused: it may not or cannot be made.
         KeyRefused: there is no key, or it cannot be used.
-        NothingToCheck: no deployment was named, and none was found.
     """
     spec = spec or load()
     checks = settings.checked(spec)
-    opener = key or settings.key()
+    opener = key or settings.key(spec)
     with Sender(settings.url, opener, settings.bounds(), on_exchange=on_exchange, **sender) as sending:
         made = Run(
             spec,
@@ -217,5 +232,5 @@ def run(
         elif cases:
             from .generate import Generator  # heavy, and its packages are not always there
 
-            made.generate = Generator(opener, cases, on_generated)
+            made.generate = Generator(cases, on_generated)
         return made.report()

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from .checks import CHECKS, Verdict
-from .provider import NothingToCheck, Report
+from .provider import Report
 from .pytest_plugin import settings_of
 from .report_terminal import finding
 from .secret import KeyRefused
@@ -31,7 +31,7 @@ def report(pytestconfig: pytest.Config) -> Report:
         pytest.exit("--loopsmock-live would send everything once for each worker: leave -n out", NO_VERDICT)
     try:
         return run(Settings(**settings))
-    except (SettingsRefused, KeyRefused, NothingToCheck) as error:
+    except (SettingsRefused, KeyRefused) as error:
         pytest.exit(str(error), NO_VERDICT)
 
 

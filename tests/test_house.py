@@ -38,7 +38,7 @@ FLOORS = {
         "cli",
     ],
     "contracts": [
-        "violation strict_json plain_yaml",
+        "violation strict_json plain_yaml amounts",
         "spec_pointer spec_source spec_schemas spec_sentences spec_documented",
         "spec_operation spec_reader",
         "spec exchange secret",
@@ -55,7 +55,7 @@ FLOORS = {
         "spoils_queries spoils_members spoils_benign",
         "spoils",
         "selftest",
-        "fuzz explore amounts",
+        "fuzz explore",
         "generate",
         "options settings",
         "curl reference excerpt report_words",

@@ -2,6 +2,10 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,8 @@ import pytest
 from loopsmock.contracts.checks import CHECKS, Verdict
 from loopsmock.contracts.exchange import Request
 from loopsmock.contracts.plan import metrics_request
-from loopsmock.contracts.provider import NothingToCheck, Report
+from loopsmock.contracts.provider import Report
+from loopsmock.contracts.record import RecordUnreadable, record, replayed
 from loopsmock.contracts.secret import Key
 from loopsmock.contracts.sender import Bounds, NotAllowed, Sender
 from loopsmock.contracts.settings import Settings, SettingsRefused, run
@@ -20,7 +25,7 @@ from tests.support import Mock, serving
 
 from .servers import Answer, Asked, Handler, Played, dribble, hang, html, large, limited, mocked, playing, reset
 
-KEY = Key("loopsmock", secret=False)
+KEY = Key("loopsmock")
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +144,11 @@ def test_one_refusal_by_itself_can_hold(mock_url: str) -> None:
 
 
 def test_without_a_listing_a_deployment_must_be_named() -> None:
-    with playing(lambda handler, asked: handler.say(404, b"{}")) as played, pytest.raises(NothingToCheck) as error:
-        checked(played.url, deployment_ids=[])
-    assert "--deployment-id" in str(error.value)
+    with playing(lambda handler, asked: handler.say(404, b"{}")) as played:
+        report = checked(played.url, deployment_ids=[])
+    assert report.exit_code == 2
+    assert "--deployment-id" in report.why_no_verdict
+    assert len(played.asked) == 1
 
 
 def test_the_budget_counts_everything(mock_url: str) -> None:
@@ -149,6 +156,42 @@ def test_the_budget_counts_everything(mock_url: str) -> None:
     assert len(report.exchanges) == 7
     assert report.exit_code == 2
     assert "--max-requests" in report.why_no_verdict
+
+
+@pytest.mark.parametrize(("status", "asks"), [(403, "is the key right?"), (401, "key"), (404, "the deployment id")])
+def test_a_key_or_id_that_opens_nothing_is_no_violation(status: int, asks: str) -> None:
+    envelope = b'{"code": "X", "message": "no"}'
+    with playing(lambda handler, asked: handler.say(status, envelope)) as played:
+        report = checked(played.url)
+    assert report.exit_code == 2
+    assert asks in report.why_no_verdict
+    assert len(played.asked) == (2 if status == 404 else 3)
+
+
+# Servers that turn bad when generated requests come
+
+
+@pytest.mark.parametrize(("answer", "why"), [(hang, "0.3 s"), (large, "larger than 1 MiB"), (limited, "429")])
+def test_the_bounds_hold_for_generated_requests_too(answer: Answer, why: str) -> None:
+    good = mocked(Mock())
+
+    def turning(handler: Handler, asked: Asked) -> None:
+        (good if len(handler.played.asked) <= 25 else answer)(handler, asked)
+
+    with playing(turning) as played:
+        report = checked(played.url, max_requests=125, timeout="300ms", max_body="1MiB")
+    assert report.exit_code == 2
+    assert why in report.why_no_verdict
+    assert len(played.asked) == 27
+
+
+def test_hypothesis_may_run_out_of_requests_while_it_shrinks() -> None:
+    mock = Mock(max_window_s=3600)
+    with playing(mocked(mock)) as played:
+        for seed in range(3):
+            report = checked(played.url, max_requests=25 + 70, seed=seed)
+            assert report.exit_code == 1
+            assert report.counts["generated"] <= 70
 
 
 # Servers that are none
@@ -166,12 +209,22 @@ VERDICTS: dict[str, tuple[Answer, int, str]] = {
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_bad_server_gets_its_verdict_within_bounds(name: str) -> None:
     answer, code, why = VERDICTS[name]
-    timeout = "0.3s" if code == 2 and name in ("hangs", "dribbles") else "10s"
+    timeout = "300ms" if name in ("hangs", "dribbles") else "10s"
     with playing(answer) as played:
-        report = checked(played.url, timeout=timeout.replace("0.3s", "300ms"), max_body="1MiB")
+        report = checked(played.url, timeout=timeout, max_body="1MiB")
     assert report.exit_code == code
     assert why in report.why_no_verdict if code == 2 else True
     assert len(played.asked) <= (3 if code == 2 else 25)
+
+
+def test_a_body_that_is_nested_too_deep_is_a_violation() -> None:
+    def deep(handler: Handler, asked: Asked) -> None:
+        handler.say(429 if len(handler.played.asked) == 1 else 200, b"[" * 200_000)
+
+    with playing(deep) as played:
+        report = checked(played.url)
+    assert report.exit_code == 1
+    assert of(report, "strict_json") == Verdict.FAIL
 
 
 def test_html_fails_by_content_type_and_json() -> None:
@@ -282,7 +335,11 @@ def test_live_stops_at_the_second_5xx() -> None:
         ({"url": "https://api.baseten.co", "live": True}, "--deployment-id"),
         ({"url": "https://api.baseten.co", "live": True, "deployment_ids": ["a"], "fuzz": True}, "never fuzzed"),
         ({"url": "https://x.baseten.co", "live": True, "deployment_ids": ["a"], "fuzz": True}, "never fuzzed"),
+        ({"url": "https://API.baseten.co.", "live": True, "deployment_ids": ["a"], "fuzz": True}, "never fuzzed"),
+        ({"url": "https://api.baseten。co", "live": True, "deployment_ids": ["a"], "fuzz": True}, "never fuzzed"),
         ({"url": "https://api.baseten.co", "live": True, "deployment_ids": ["a"], "every": True}, "--all"),
+        ({"url": "http://127.0.0.1:8000\n"}, "http or https"),
+        ({"url": "http://127.0.0.1", "deployment_ids": [""]}, "deployment id is empty"),
         ({"url": "ftp://127.0.0.1"}, "http or https"),
         ({"url": "127.0.0.1:8000"}, "http or https"),
         ({"url": "http://127.0.0.1:99999"}, "cannot be read"),
@@ -350,9 +407,11 @@ def test_the_exit_code_is_1_for_a_violation_and_the_report_says_how_to_see_it(tm
     [
         (["check", "https://api.baseten.co"], "--live"),
         (["check", "http://127.0.0.1:1", "--only", "x"], "there is no check 'x'"),
-        (["check", "http://127.0.0.1:1"], "no deployments could be listed"),
+        (["check", "http://127.0.0.1:1", "--html", "a", "--json", "a"], "the same file"),
+        (["check", "http://127.0.0.1:1", "--deployment-id", ""], "deployment id is empty"),
         (["check", "http://127.0.0.1:1", "--deployment-id", "a", "--api-key-file", "/nowhere"], "cannot read the API"),
         (["replay", "README.md"], "is broken"),
+        (["replay", sys.executable], "this is no text"),
         (["explain", "timestamp_ascend"], "did you mean timestamps_ascend?"),
     ],
 )
@@ -363,10 +422,41 @@ def test_what_cannot_be_done_is_one_line_and_exit_2(words: list[str], says: str)
     assert done.stderr.count("\n") == 1
 
 
-def test_a_server_that_is_not_there_is_no_verdict() -> None:
-    done = support.run("check", "http://127.0.0.1:1", "--deployment-id", "single", "--max-requests", "25")
-    assert done.returncode == 2
-    assert "no verdict" in done.stdout
+def test_a_server_that_is_not_there_is_no_verdict(tmp_path: Path) -> None:
+    for words in ([], ["--deployment-id", "single"]):
+        junit = tmp_path / "report.xml"
+        done = support.run("check", "http://127.0.0.1:1", *words, "--junit", str(junit))
+        assert done.returncode == 2
+        assert "no verdict" in done.stdout
+        assert "the_run" in junit.read_text("utf-8")
+        junit.unlink()
+
+
+def test_colour_is_left_out_where_it_is_not_wanted(tmp_path: Path) -> None:
+    words = f"{sys.executable} -m loopsmock check http://127.0.0.1:1 --deployment-id x"
+    shown = {}
+    for name, variables in {"colour": {}, "none": {"NO_COLOR": "1"}}.items():
+        command = ["script", "-qec", words, str(tmp_path / name)]
+        done = subprocess.run(command, env=support.environment(**variables), capture_output=True, encoding="utf-8")
+        shown[name] = done.stdout
+    assert "\x1b[3" in shown["colour"]
+    assert "\x1b[3" not in shown["none"]
+
+
+@pytest.mark.parametrize("delay_s", [0.4, 1.2, 2.0, 3.0])
+def test_an_interrupted_run_is_reported_as_such(delay_s: float, mock_url: str, tmp_path: Path) -> None:
+    record = tmp_path / "run.json"
+    command = [sys.executable, "-m", "loopsmock", "check", mock_url, "--fuzz", "--json", str(record)]
+    process = subprocess.Popen(command, env=support.environment(), stdout=subprocess.PIPE, encoding="utf-8")
+    time.sleep(delay_s)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    # An interrupt before the run begins leaves nothing to report. One that falls into an import may make Python end
+    # by the signal after all has been said.
+    assert process.returncode in ((2, -signal.SIGINT) if told else (130, -signal.SIGINT))
+    if told:
+        assert "no verdict: the run was interrupted" in told
+        assert json.loads(record.read_text("utf-8"))["stopped"] == "the run was interrupted"
 
 
 def test_explain_lists_and_explains() -> None:
@@ -375,3 +465,38 @@ def test_explain_lists_and_explains() -> None:
     told = support.run("explain", "the_divisor_scales_volume")
     for part in (CHECKS["the_divisor_scales_volume"].good, CHECKS["the_divisor_scales_volume"].bad):
         assert part in told.stdout
+
+
+# A record that somebody has edited
+
+
+def edited(record: dict[str, Any], number: int, **request: Any) -> str:
+    changed = json.loads(json.dumps(record))
+    changed["exchanges"][number]["request"] |= request
+    return json.dumps(changed)
+
+
+def test_an_edited_record_is_judged_or_refused_but_never_crashes(mock_url: str, tmp_path: Path) -> None:
+    report = checked(mock_url)
+    document = json.loads(record(report, support.SPEC))
+    number = next(i for i, one in enumerate(report.exchanges) if one.request.label == "hour")
+    bodies = [
+        '{"step_seconds": 0}',
+        '{"time_divisor_seconds": 0}',
+        "[" * 100_000,
+        '{"end_epoch_millis": 1e300}',
+        "null",
+    ]
+    for text in (
+        edited(document, number, method="FOO"),
+        edited(document, number, path="/x"),
+        edited(document, number, probe="wrong_key"),
+        edited(document, 0, probe="valid"),
+        *(edited(document, number, body=body) for body in bodies),
+    ):
+        assert replayed(text, support.SPEC, list(CHECKS.values()), strict=False).exit_code in (0, 1, 2)
+    for counts in ({"generated": -5}, {"generated": 10**30}, {"generated": True}, []):
+        with pytest.raises(RecordUnreadable, match="counts"):
+            replayed(json.dumps({**document, "counts": counts}), support.SPEC, list(CHECKS.values()), strict=False)
+    with pytest.raises(RecordUnreadable, match="target"):
+        replayed(json.dumps({**document, "target": "http://\x1b"}), support.SPEC, list(CHECKS.values()), strict=False)

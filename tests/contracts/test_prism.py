@@ -47,7 +47,7 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             url = f"http://127.0.0.1:{port}"
             wait_for(url, log)
             settings = Settings(url, deployment_ids=["healthy"], max_requests=25)
-            yield run(settings, key=Key("loopsmock", secret=False))
+            yield run(settings, key=Key("loopsmock"))
         finally:
             process.terminate()
 

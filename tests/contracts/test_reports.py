@@ -66,7 +66,7 @@ def in_percent(value: Any, name: str = "") -> None:
 def checked(transport: type[httpx.ASGITransport]) -> Report:
     """What the suite says of the deployment `single`."""
     app = create_app(clock=lambda: NOW_MS)
-    with Sender("http://mock", Key("loopsmock", secret=False), Bounds(), transport=transport(app)) as sender:
+    with Sender("http://mock", Key("loopsmock"), Bounds(), transport=transport(app)) as sender:
         return Run(SPEC, sender, deployment_ids=("single",)).report()
 
 

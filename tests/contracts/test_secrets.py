@@ -13,11 +13,12 @@ from urllib.parse import quote
 
 import pytest
 from loopsmock.contracts.secret import Key, KeyRefused, read_key
+from loopsmock.contracts.settings import Settings
 
 from tests import support
 from tests.support import BEARER, Mock, environment
 
-from .servers import Asked, Handler, Played, playing
+from .servers import Asked, Handler, Played, mocked, playing
 
 KEY = 'sEcret/Key+with="&<quotes>%and~more'
 B64 = base64.b64encode(b"Bearer " + KEY.encode()).decode()
@@ -34,6 +35,10 @@ ENCODED = {
     "HTML": html.escape(KEY),
     "hexadecimal": KEY.encode().hex(),
     "repr": repr(KEY),
+    "escapes of eight digits": "".join(f"\\U{ord(letter):08x}" for letter in KEY),
+    "escapes in braces": "".join(f"\\u{{{ord(letter):x}}}" for letter in KEY),
+    "octal": "".join(f"\\{ord(letter):03o}" for letter in KEY),
+    "UTF-16": KEY.encode("utf-16-le").decode("latin-1"),
 }
 TRACES = {
     "raw": KEY[:14],
@@ -75,11 +80,33 @@ def test_a_key_shows_itself_nowhere() -> None:
         pickle.dumps(key)
 
 
-@pytest.mark.parametrize("value", ["", "short", "with space in it", "line\nend-of-key", "schlüssel-lang"])
+@pytest.mark.parametrize(
+    "value", ["", "short", "aaaaaaaaaaaa", "with space in it", "line\nend-of-key", "schlüssel-lang"]
+)
 def test_a_key_that_cannot_be_used_is_refused_without_being_shown(value: str) -> None:
     with pytest.raises(KeyRefused) as error:
         Key(value)
     assert not value or value not in str(error.value)
+
+
+def test_a_key_that_a_wrapped_body_holds_is_scrubbed() -> None:
+    wrapped = base64.encodebytes(b"x" * 40 + KEY.encode() * 2)
+    assert found_in(Key(KEY).scrub_bytes(wrapped).decode().replace("\n", "")) == []
+
+
+def test_a_word_of_the_contract_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for word in ("timestamp", "exchanges", "deployment"):
+        monkeypatch.setenv("BASETEN_API_KEY", word)
+        with pytest.raises(KeyRefused, match="word of the contract"):
+            Settings("http://127.0.0.1").key(support.SPEC)
+
+
+def test_the_key_that_everybody_knows_is_not_hidden(tmp_path: Path) -> None:
+    record = tmp_path / "run.json"
+    with playing(mocked(Mock())) as played:
+        words = ("check", played.url, "--deployment-id", "single", "--max-requests", "25", "--json", str(record))
+        assert support.run(*words, BASETEN_API_KEY="loopsmock").returncode == 0
+    assert support.run("replay", str(record), BASETEN_API_KEY="loopsmock").returncode == 0
 
 
 def test_the_key_is_read_from_file_or_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +147,8 @@ def telltale() -> Iterator[Played]:
             handler.connection.close()
             return
         else:
-            response = mock.request(asked.method, asked.path, asked.body, BEARER if sent else {})
+            path = asked.path[asked.path.index("/v1") :]
+            response = mock.request(asked.method, path, asked.body, BEARER if sent else {})
             value = response.json()
             status, body = response.status_code, json.dumps({**value, "debug": forms, "deployment_id": key}).encode()
         handler.say(status, body, **headers)
