@@ -18,6 +18,7 @@ from .check import Check
 from .checks import chosen
 from .curl import curl
 from .exchange import Request
+from .interrupts import Interrupts
 from .options import NoVerdict
 from .provider import Report, requests
 from .record import RecordUnreadable, record
@@ -82,13 +83,15 @@ def checked(settings: Settings, files: Files) -> int:
             _announce(settings, planned, len(checks))
         progress = Progress(planned)
         try:
-            report = run(
-                settings,
-                spec=spec,
-                key=key,
-                on_exchange=lambda exchange: progress.step(exchange.request.label),
-                on_generated=progress.generated,
-            )
+            with Interrupts() as interrupts:
+                report = run(
+                    settings,
+                    spec=spec,
+                    key=key,
+                    on_exchange=lambda exchange: progress.step(exchange.request.label),
+                    on_generated=progress.generated,
+                    halted=interrupts.asked,
+                )
         finally:
             progress.done()
     except (SettingsRefused, KeyRefused) as error:

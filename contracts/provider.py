@@ -243,8 +243,6 @@ class Run:
             self._send()
         except Stopped as error:
             stopped = str(error)
-        except KeyboardInterrupt:
-            stopped = "the run was interrupted"
         return self.judged(stopped)
 
     def judged(self, stopped: str = "") -> Report:

@@ -64,6 +64,7 @@ class Sender:
         bounds: what the run may do.
         transport: another transport, such as that of an ASGI app.
         on_exchange: told of every exchange.
+        halted: whether the user wants the run to end.
         sleep: waits for seconds.
         clock: monotonic seconds.
     """
@@ -76,6 +77,7 @@ class Sender:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+        halted: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -85,7 +87,7 @@ class Sender:
         self.limit = bounds.max_requests
         self.exchanges: list[Exchange] = []
         self._key = key
-        self._on_exchange, self._sleep, self._clock = on_exchange, sleep, clock
+        self._on_exchange, self._sleep, self._clock, self._halted = on_exchange, sleep, clock, halted
         self._began = clock()
         self._last: float | None = None
         self._limited = self._failed = self._silent = 0
@@ -193,6 +195,8 @@ class Sender:
         return Exchange(request, response, failure, at_ms, self._last - began)
 
     def _admit(self) -> None:
+        if self._halted():
+            raise Stopped("the run was interrupted")
         if self.left <= 0:
             raise Stopped(f"the budget of {self.limit} requests is used up; --max-requests allows more")
         longest = self.bounds.longest_s

@@ -57,7 +57,7 @@ FLOORS = {
         "selftest",
         "fuzz explore",
         "generate",
-        "options settings",
+        "options settings interrupts",
         "curl reference excerpt report_words",
         "record report_terminal report_junit report_html",
         "command",

@@ -447,13 +447,15 @@ def test_colour_is_left_out_where_it_is_not_wanted(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_reported_as_such(delay_s: float, mock_url: str, tmp_path: Path) -> None:
     record = tmp_path / "run.json"
     command = [sys.executable, "-m", "loopsmock", "check", mock_url, "--fuzz", "--json", str(record)]
-    process = subprocess.Popen(command, env=support.environment(), stdout=subprocess.PIPE, encoding="utf-8")
-    time.sleep(delay_s)
-    process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
-    # An interrupt before the run begins leaves nothing to report. One that falls into an import may make Python end
-    # by the signal after all has been said.
-    assert process.returncode in ((2, -signal.SIGINT) if told else (130, -signal.SIGINT))
+    with subprocess.Popen(command, env=support.environment(), stdout=subprocess.PIPE, encoding="utf-8") as process:
+        try:
+            time.sleep(delay_s)
+            process.send_signal(signal.SIGINT)
+            told, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    # An interrupt before the run begins leaves nothing to report: Python ends by the signal, or click by 130.
+    assert process.returncode in ((2,) if told else (130, -signal.SIGINT))
     if told:
         assert "no verdict: the run was interrupted" in told
         assert json.loads(record.read_text("utf-8"))["stopped"] == "the run was interrupted"
